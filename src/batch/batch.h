@@ -33,11 +33,11 @@ struct md_batch_problem {
     const double *y; /* [rows] -1 and +1, or regression targets */
     const md_scalar_penalty *penalty;
     const void *penalty_state;
-    double strength;       /* of the penalty: lambda N, the C of the SpicyMKL paper */
-    double square;         /* q of a squared norm, and penalty is ||a||^q / q; 0: none */
+    double strength;           /* of the penalty: lambda N, the C of the SpicyMKL paper */
+    double square;             /* q of a squared norm, and penalty is ||a||^q / q; 0: none */
     const md_scalar_sum *rest; /* what is added to the square; NULL: nothing */
-    double gap;            /* wanted: (primal - dual) / primal */
-    size_t max_iterations; /* outer ones */
+    double gap;                /* wanted: (primal - dual) / primal */
+    size_t max_iterations;     /* outer ones */
     size_t threads;
     md_one_kernel_solver inner; /* of such methods; NULL: the one that suits */
     /* After each outer iteration; false: stop. May be NULL. */

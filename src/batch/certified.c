@@ -18,13 +18,13 @@ struct run {
     double *y;    /* [rows] */
     double *zero; /* [rows] scores of the empty model */
     size_t outputs;
-    size_t strengths; /* of the penalty that are asked for */
-    double **body;    /* [kernels] each [rows][outputs], or NULL */
-    double *norm;     /* [kernels] over all outputs */
-    double *bias;     /* [outputs] */
+    size_t strengths;       /* of the penalty that are asked for */
+    double **body;          /* [kernels] each [rows][outputs], or NULL */
+    double *norm;           /* [kernels] over all outputs */
+    double *bias;           /* [outputs] */
     md_penalty_parts parts; /* of a penalty of several terms */
-    double factor;    /* of the penalty: strength = lambda N factor */
-    double measure;   /* the norm of a block, over that of what it scores */
+    double factor;          /* of the penalty: strength = lambda N factor */
+    double measure;         /* the norm of a block, over that of what it scores */
     double primal, loss, dual;
     double watched;    /* the least value of this output so far */
     double difference; /* sums over the outputs that are done: their values, and their gaps */

@@ -28,8 +28,8 @@
  *     D(rho) = -sum_i l*(-rho_i) - N^2 / (2 S),   1'rho = 0.
  *
  * Sums of a square and of functions of single norms, S (F^2 / 2 + sum_m g(||a_m||)), q <= 2: the
- * root has S sum g beside the powers, and all of the above holds with loss + S sum g in place of the
- * loss. The conjugate of the sum has no formula, but for every c and F
+ * root has S sum g beside the powers, and all of the above holds with loss + S sum g in place of
+ * the loss. The conjugate of the sum has no formula, but for every c and F
  *
  *     S/2 F^2 >= c F^q / q - h*(c),   h*(c) = S E^2 (1/q - 1/2),  E = (c/S)^(1/(2-q))
  *
@@ -391,10 +391,10 @@ medley_status md_batch_solve_squared(md_batch_solution *solution, const md_batch
     *solution = (md_batch_solution){0};
     search.root.square = 0;
     search.root.rest = NULL;
-    search.sum = (md_scalar_sum){
-        .terms = {{problem->penalty, problem->penalty_state, 1}, {&md_sum_of_scalars, problem->rest, 1}},
-        .count = 2,
-        .unit = 1};
+    search.sum = (md_scalar_sum){.terms = {{problem->penalty, problem->penalty_state, 1},
+                                           {&md_sum_of_scalars, problem->rest, 1}},
+                                 .count = 2,
+                                 .unit = 1};
     if (problem->rest != NULL) {
         search.root.penalty = &md_sum_of_scalars;
         search.root.penalty_state = &search.sum;

@@ -65,6 +65,13 @@ static bool block_smooth_conjugate(const void *state)
     return q >= 1.25 && q <= 2;
 }
 
+/* Where the loss is smooth too, all of it is worth a try (SpicyMKL section 4.3); nearer 1 its power
+ * is beyond 20. */
+static bool block_one_step(const void *state)
+{
+    return md_number(state) >= 1.05;
+}
+
 static double block_scalar_value(const void *state, double x)
 {
     const double q = md_number(state);
@@ -111,6 +118,7 @@ static double block_conjugate(const void *state, double tau, double y, double *s
 
 static const md_scalar_penalty block_scalar = {
     .smooth_conjugate = block_smooth_conjugate,
+    .one_step = block_one_step,
     .value = block_scalar_value,
     .slope_at_zero = md_zero,
     .slope = block_slope,

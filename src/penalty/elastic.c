@@ -99,6 +99,7 @@ static double elastic_conjugate(const void *state, double tau, double y, double 
 
 const md_scalar_penalty md_elastic_scalar = {
     .smooth_conjugate = elastic_smooth_conjugate,
+    .one_step = elastic_smooth_conjugate,
     .value = elastic_scalar_value,
     .slope_at_zero = elastic_slope_at_zero,
     .slope = elastic_slope,

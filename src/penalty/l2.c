@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The support vector machine's penalty: Omega = 1/2 sum (d b)^2; prox b' = b / (1 + tau d^2).
- * All blocks stay: the kernels are simply added. As a sum over norms it is the elastic net of t = 1. */
+ * All blocks stay: the kernels are simply added. As a sum over norms it is the elastic net of t
+ * = 1. */
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 

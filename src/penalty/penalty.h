@@ -20,18 +20,21 @@ typedef struct md_scalar_penalty {
     /* (tau g)* is finite, twice differentiable but at finitely many y, and tame: Newton's method
      * can follow its curvature */
     bool (*smooth_conjugate)(const void *state);
+    /* The same but for being tame: worth a try where the loss's conjugate is smooth as well, so
+     * that one minimum is all there is to find; true wherever smooth_conjugate is */
+    bool (*one_step)(const void *state);
 
     double (*value)(const void *state, double x); /* g(x), g(0) = 0 */
     double (*slope_at_zero)(const void *state);   /* g'(0+): blocks stay 0 below tau times this */
     double (*slope)(const void *state, double x); /* g'(x), x > 0; x / g'(x) is the kernel weight */
 
-    double (*bend)(const void *state, double x);  /* g''(x), x > 0 */
+    double (*bend)(const void *state, double x); /* g''(x), x > 0 */
 
     /* argmin_x 1/2 (x - y)^2 + tau g(x); *derivative: in y. */
     double (*prox)(const void *state, double tau, double y, double *derivative);
 
     /* sup_x x y - tau g(x), infinite where there is none. slope and curvature (may be NULL) only
-     * where smooth_conjugate. */
+     * where one_step. */
     double (*conjugate)(const void *state, double tau, double y, double *slope, double *curvature);
 } md_scalar_penalty;
 
@@ -89,7 +92,8 @@ typedef struct md_penalty_class {
      * and q. NULL, or the answer is NULL: it is no such square, or q is too near 1. */
     const md_scalar_penalty *(*root)(const void *state, const void **root_state, double *q);
 
-    /* Where Omega is a mixture of that square and of 1/2 sum b^2: the share of the latter. NULL: 0 */
+    /* Where Omega is a mixture of that square and of 1/2 sum b^2: the share of the latter. NULL: 0
+     */
     double (*l2_share)(const void *state);
 } md_penalty_class;
 

@@ -4,9 +4,9 @@
 #include "penalty/penalty_internal.h"
 #include <float.h>
 
-static const double LEAST = 1e-300;      /* norms below are 0 */
-static const double MOST_POWER = 1e150;  /* curvatures end here, so that products stay finite */
-enum { MOST_STEPS = 300 };               /* about ten are needed */
+static const double LEAST = 1e-300;     /* norms below are 0 */
+static const double MOST_POWER = 1e150; /* curvatures end here, so that products stay finite */
+enum { MOST_STEPS = 300 };              /* about ten are needed */
 
 static double sum_value(const void *state, double x)
 {
@@ -51,6 +51,15 @@ static bool sum_smooth_conjugate(const void *state)
     bool smooth = false;
     for (const md_scalar_term *t = sum->terms; t < sum->terms + sum->count; t++)
         smooth = smooth || t->scalar->smooth_conjugate(t->state);
+    return smooth;
+}
+
+static bool sum_one_step(const void *state)
+{
+    const md_scalar_sum *sum = state;
+    bool smooth = false;
+    for (const md_scalar_term *t = sum->terms; t < sum->terms + sum->count; t++)
+        smooth = smooth || t->scalar->one_step(t->state);
     return smooth;
 }
 
@@ -113,14 +122,14 @@ static double sum_conjugate(const void *state, double tau, double y, double *slo
     if (slope != NULL)
         *slope = x;
     if (curvature != NULL)
-        *curvature = flat && first > 0
-                         ? 0
-                         : fmin(1 / (tau * sum_bend(state, fmax(x, LEAST))), MOST_POWER);
+        *curvature =
+            flat && first > 0 ? 0 : fmin(1 / (tau * sum_bend(state, fmax(x, LEAST))), MOST_POWER);
     return isfinite(x) ? fmax(0, x * y - tau * sum_value(state, x)) : INFINITY;
 }
 
 const md_scalar_penalty md_sum_of_scalars = {
     .smooth_conjugate = sum_smooth_conjugate,
+    .one_step = sum_one_step,
     .value = sum_value,
     .slope_at_zero = sum_slope_at_zero,
     .slope = sum_slope,
@@ -137,9 +146,8 @@ static bool add_scalar(md_penalty_parts *parts, const md_penalty_class *class, c
     md_scalar_sum *sum = &parts->sum;
     if (class->scalar == NULL || sum->count == MD_MOST_TERMS - 1) /* one more may join them */
         return false;
-    sum->terms[sum->count++] = (md_scalar_term){.scalar = class->scalar,
-                                                .state = class->fixed ? class->fixed : state,
-                                                .factor = factor};
+    sum->terms[sum->count++] = (md_scalar_term){
+        .scalar = class->scalar, .state = class->fixed ? class->fixed : state, .factor = factor};
     return true;
 }
 

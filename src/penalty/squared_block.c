@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lp-norm MKL: Omega = 1/2 ||b||^2 with the norm ||b|| = (sum (d b)^q)^(1/q), q >= 1; q = 1 is
- * mkl. The prox satisfies x_m + c d_m^q x_m^(q-1) = b_m with c = tau ||x||^(2-q): for a given c these are
- * the scalar equations of block-q, and c is the root of
+ * mkl. The prox satisfies x_m + c d_m^q x_m^(q-1) = b_m with c = tau ||x||^(2-q): for a given c
+ * these are the scalar equations of block-q, and c is the root of
  *
  *     f(log c) = log c + (q-2) log ||x(c)|| - log tau.
  *
@@ -54,9 +54,9 @@ static void begin_search(struct search *search, const double *b, double largest)
     for (size_t m = 0; m < search->count; m++) {
         const double d = md_block_weight(search->weight, m);
         search->relative[m] = b[m] / largest;
-        search->log_k[m] = d > 0 && b[m] > 0 ? search->q * log(d) + (search->q - 2) *
-                                                                        (log(b[m]) - log(largest))
-                                             : -INFINITY;
+        search->log_k[m] = d > 0 && b[m] > 0
+                               ? search->q * log(d) + (search->q - 2) * (log(b[m]) - log(largest))
+                               : -INFINITY;
     }
 }
 

@@ -102,7 +102,8 @@ static medley_status find_features(md_source *source, medley_error *error)
 static size_t count_features(const md_source *source, size_t t)
 {
     const word_source *words = (const word_source *)source;
-    return md_templates_is_constant(words->templates, t) ? 1 : md_features_count(words->features, t);
+    return md_templates_is_constant(words->templates, t) ? 1
+                                                         : md_features_count(words->features, t);
 }
 
 static medley_status make_block(md_block **block, md_source *source, size_t t, md_explicit *what,

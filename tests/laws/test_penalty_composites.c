@@ -138,14 +138,14 @@ static void value_matches_the_formula_by_hand(void **state)
         const char *text;
         double value;
     } cases[] = {
-        {"mkl", 12.5},                  /* (4 + 0.5 + 0.5)^2 / 2 */
-        {"group-lasso", 5},             /* 4 + 0.5 + 0.5 */
-        {"l2", 8.25},                   /* (16 + 0.25 + 0.25) / 2 */
-        {"block", 5.804737854124365},   /* (8 + 2 / sqrt(8)) / 1.5 */
-        {"squared-block(q=1)", 12.5},   /* as mkl */
-        {"squared-block(q=2)", 8.25},   /* as l2 */
-        {"elastic", 6.625},             /* (5 + 8.25) / 2 */
-        {"elastic-mkl", 10.375},        /* (8.25 + 12.5) / 2 */
+        {"mkl", 12.5},                /* (4 + 0.5 + 0.5)^2 / 2 */
+        {"group-lasso", 5},           /* 4 + 0.5 + 0.5 */
+        {"l2", 8.25},                 /* (16 + 0.25 + 0.25) / 2 */
+        {"block", 5.804737854124365}, /* (8 + 2 / sqrt(8)) / 1.5 */
+        {"squared-block(q=1)", 12.5}, /* as mkl */
+        {"squared-block(q=2)", 8.25}, /* as l2 */
+        {"elastic", 6.625},           /* (5 + 8.25) / 2 */
+        {"elastic-mkl", 10.375},      /* (8.25 + 12.5) / 2 */
         {"l1", 0},
         {"sparse-group", 2.5},
         {"none", 0},

@@ -75,9 +75,8 @@ static void sees_weighted_norms(struct penalty_case *c)
     }
     c->weight = c->d;
     const double weighted = case_value(c, c->b);
-    const double conjugate = c->class->conjugate == NULL
-                                 ? 0
-                                 : c->class->conjugate(&c->state, c->b, c->d, c->count);
+    const double conjugate =
+        c->class->conjugate == NULL ? 0 : c->class->conjugate(&c->state, c->b, c->d, c->count);
     c->weight = NULL;
     const double plain = case_value(c, x);
     check(fabs(weighted - plain) <= ROUNDING * plain, c, "Omega(d b)", weighted, plain);

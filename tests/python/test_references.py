@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Optima of small problems with weights, sums of terms and groups against an independent solver."""
 
+import json
+import tempfile
 import unittest
 import warnings
+from pathlib import Path
 
 import numpy as np
 from certificates import Logistic, Penalty, Squared, SquaredNorm, Sum, Weighted, optimum
 from medley import MedleyError, MKLClassifier, MKLRegressor, UsageError
-from support import InFolder
+from support import InFolder, command, needs_command
 
 PENALTIES = {
     "group-lasso": Penalty(linear=1),
@@ -88,6 +91,22 @@ class References(unittest.TestCase):
                     distance = self.distance(20 + seed, loss, text, g)
                     print(f"{text}, {loss}: {distance:.2g} from the optimum")
                     self.assertLess(distance, 1e-6)
+
+    @needs_command
+    def test_powers_take_one_outer_step(self):
+        _, X, _, scores = problem(6)
+        with tempfile.TemporaryDirectory() as folder:
+            data, model = Path(folder) / "data.csv", Path(folder) / "model"
+            rows = np.c_[X, np.where(scores > 0, 1, 0)]
+            np.savetxt(data, rows, delimiter=",", fmt=["%.6g"] * X.shape[1] + ["%d"])
+            for penalty in ("block(q=1.1)", "block(q=1.5)", "block(q=2)", "block(q=3)",
+                            "block(q=10)", "block(q=1.5)+0.5*l2"):
+                told = json.loads(command(
+                    "train", "--model", model, "--json", "--quiet", "--method", "spicy", "--loss",
+                    "logistic", "--penalty", penalty, "--C", 0.3, "--gap", 1e-6, "--views", "each",
+                    "--kernel", "rbf(sigma=1)", data))
+                self.assertEqual(told["iterations"], 1, penalty)
+                self.assertLess(told["gap"], 1e-6)
 
     def test_sums_of_terms_with_weights(self):
         weights = [0.5, 2.0, 1.25, 3.0]
