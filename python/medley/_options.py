@@ -90,6 +90,13 @@ def _scales(value):
     return [value]
 
 
+def _weights(value):
+    """`block_weight`: texts name=weight, or a dict {name: weight}."""
+    if isinstance(value, dict):
+        return [f"{name}={value_text(weight)}" for name, weight in value.items()]
+    return value
+
+
 class Options(Handle):
     """Owner of a medley_options."""
 
@@ -131,6 +138,8 @@ def _translated(parameter, value):
         return threads(value) or None
     if parameter == "scale" and value is not None:
         return _scales(value)
+    if parameter == "block_weight":
+        return _weights(value)
     return value
 
 

@@ -41,6 +41,10 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         See ``medley.list_penalties()``, ``medley.list_losses()``, ``medley.list_methods()``.
     C, lambda_ : float
         Strength of the penalty: a large C is weak, a large lambda_ is strong.
+    block_weight : None, str, list or dict
+        Weights of blocks: the penalty sees the norm of a block times its weight. ``{name: weight}``
+        (a name may end in ``'*'``, a weight may be ``"size"``: the square root of the number of
+        features), or texts ``'name=weight'``.
     p : float
         Norm over the kernels of method obscure.
     epochs : int
@@ -101,6 +105,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         method: str = "auto",
         C: Optional[float] = None,
         lambda_: Optional[float] = None,
+        block_weight: Union[None, str, list, dict] = None,
         p: Optional[float] = None,
         epochs: Optional[int] = None,
         scale: Union[None, str, dict] = None,
@@ -122,6 +127,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         self.method = method
         self.C = C
         self.lambda_ = lambda_
+        self.block_weight = block_weight
         self.p = p
         self.epochs = epochs
         self.scale = scale

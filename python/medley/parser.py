@@ -70,6 +70,7 @@ class DependencyParser(MedleyEstimator):
         method: str = "auto",
         C: Optional[float] = None,
         lambda_: Optional[float] = None,
+        block_weight: Union[None, str, list, dict] = None,
         p: Optional[float] = None,
         epochs: Optional[int] = None,
         min_count: Optional[int] = None,
@@ -91,6 +92,7 @@ class DependencyParser(MedleyEstimator):
         self.method = method
         self.C = C
         self.lambda_ = lambda_
+        self.block_weight = block_weight
         self.p = p
         self.epochs = epochs
         self.min_count = min_count

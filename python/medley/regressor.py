@@ -49,6 +49,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
         method: str = "auto",
         C: Optional[float] = None,
         lambda_: Optional[float] = None,
+        block_weight: Union[None, str, list, dict] = None,
         scale: Union[None, str, dict] = None,
         normalize: Optional[str] = None,
         gap: Optional[float] = None,
@@ -66,6 +67,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
         self.method = method
         self.C = C
         self.lambda_ = lambda_
+        self.block_weight = block_weight
         self.scale = scale
         self.normalize = normalize
         self.gap = gap

@@ -106,6 +106,7 @@ class SequenceLabeler(MedleyEstimator):
         method: str = "auto",
         C: Optional[float] = None,
         lambda_: Optional[float] = None,
+        block_weight: Union[None, str, list, dict] = None,
         p: Optional[float] = None,
         epochs: Optional[int] = None,
         eta0: Union[None, float, str] = None,
@@ -133,6 +134,7 @@ class SequenceLabeler(MedleyEstimator):
         self.method = method
         self.C = C
         self.lambda_ = lambda_
+        self.block_weight = block_weight
         self.p = p
         self.epochs = epochs
         self.eta0 = eta0

@@ -42,6 +42,7 @@ class StructuredPredictor(SequenceLabeler):
         method: str = "auto",
         C: Optional[float] = None,
         lambda_: Optional[float] = None,
+        block_weight: Union[None, str, list, dict] = None,
         p: Optional[float] = None,
         epochs: Optional[int] = None,
         eta0: Union[None, float, str] = None,
@@ -66,6 +67,7 @@ class StructuredPredictor(SequenceLabeler):
         self.method = method
         self.C = C
         self.lambda_ = lambda_
+        self.block_weight = block_weight
         self.p = p
         self.epochs = epochs
         self.eta0 = eta0

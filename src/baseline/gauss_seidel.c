@@ -56,7 +56,7 @@ const md_method md_method_gauss_seidel = {
     .about = &(const md_about){.name = "gauss-seidel",
                                .summary = "for comparison: as spicy, by turns between kernel "
                                           "weights and an SVM (lp-MKL)",
-                               .takes = MD_BATCH_TAKES},
+                               .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
     .fit_path = md_fit_batch_path,
     .solve = md_batch_gauss_seidel,
 };

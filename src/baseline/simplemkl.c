@@ -253,7 +253,7 @@ const md_method md_method_simplemkl = {
     .about = &(const md_about){.name = "simplemkl",
                                .summary = "for comparison: as spicy, by reduced gradients on "
                                           "kernel weights (SimpleMKL)",
-                               .takes = MD_BATCH_TAKES},
+                               .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
     .fit_path = md_fit_batch_path,
     .solve = md_batch_simplemkl,
     .squares = true,

@@ -3,13 +3,14 @@
  *
  *     P(a, b) = sum_i l(y_i, f_i) + strength sum_m g(||a_m||_{K_m}),   f = sum_m K_m a_m + b
  *
- * or of P(a, b) = sum_i l(y_i, f_i) + strength/2 (sum_m ||a_m||^q)^(2/q), with a certificate
- * (docs/math.md). md_batch_solve is SpicyMKL (spicy.c has the theory);
+ * or of P(a, b) = sum_i l(y_i, f_i) + strength (1/2 (sum_m ||a_m||^q)^(2/q) + sum_m g(||a_m||)),
+ * with a certificate (docs/math.md). md_batch_solve is SpicyMKL (spicy.c has the theory);
  * wrappers.h has the methods that it is compared with. The bias has no penalty, so dual points rho
  * sum to 0. */
 #ifndef MD_BATCH_H
 #define MD_BATCH_H
 
+#include "penalty/scalar_sum.h"
 #include "setup/setup.h"
 
 /* Where the solver stands after an outer iteration. primal is of the best model so far, dual of the
@@ -32,10 +33,11 @@ struct md_batch_problem {
     const double *y; /* [rows] -1 and +1, or regression targets */
     const md_scalar_penalty *penalty;
     const void *penalty_state;
-    double strength;       /* of the penalty: lambda N, the C of the SpicyMKL paper */
-    double square;         /* q of a squared norm, and penalty is ||a||^q / q; 0: none */
-    double gap;            /* wanted: (primal - dual) / primal */
-    size_t max_iterations; /* outer ones */
+    double strength;           /* of the penalty: lambda N, the C of the SpicyMKL paper */
+    double square;             /* q of a squared norm, and penalty is ||a||^q / q; 0: none */
+    const md_scalar_sum *rest; /* what is added to the square; NULL: nothing */
+    double gap;                /* wanted: (primal - dual) / primal */
+    size_t max_iterations;     /* outer ones */
     size_t threads;
     md_one_kernel_solver inner; /* of such methods; NULL: the one that suits */
     /* After each outer iteration; false: stop. May be NULL. */

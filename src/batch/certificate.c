@@ -53,12 +53,20 @@ double md_norm_of(double q, const double *x, size_t count)
     return largest * pow(sum, 1 / q);
 }
 
+double md_batch_rest(const md_batch_problem *p, const double *norm, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; p->rest != NULL && i < count; i++)
+        sum += md_sum_of_scalars.value(p->rest, norm[i]);
+    return sum;
+}
+
 double md_batch_penalty(const md_batch_problem *p, const double *norm, size_t count)
 {
     double sum = 0;
     if (p->square > 0) {
         const double all = md_norm_of(p->square, norm, count);
-        return all * all / 2;
+        return all * all / 2 + md_batch_rest(p, norm, count);
     }
     for (size_t i = 0; i < count; i++)
         sum += p->penalty->value(p->penalty_state, norm[i]);

@@ -36,8 +36,10 @@ medley_status md_batch_value_model(md_batch_solution *solution, const md_batch_p
 double md_norm_of(double q, const double *x, size_t count);
 double md_dual_norm_of(double q, const double *x, size_t count);
 
-/* The penalty of norms, without the strength: a sum over kernels, or half a squared norm. */
+/* The penalty of norms, without the strength: a sum over kernels, or half a squared norm and what
+ * there is beside it; and that rest alone. */
 double md_batch_penalty(const md_batch_problem *problem, const double *norm, size_t count);
+double md_batch_rest(const md_batch_problem *problem, const double *norm, size_t count);
 
 /* What follows from the primal and the dual value: the gap, and whether it is the wanted one. A
  * dual value above the primal one cannot be trusted, and becomes 0. */

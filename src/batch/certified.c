@@ -18,12 +18,13 @@ struct run {
     double *y;    /* [rows] */
     double *zero; /* [rows] scores of the empty model */
     size_t outputs;
-    size_t strengths; /* of the penalty that are asked for */
-    double **body;    /* [kernels] each [rows][outputs], or NULL */
-    double *norm;     /* [kernels] over all outputs */
-    double *bias;     /* [outputs] */
-    double factor;    /* of the penalty: strength = lambda N factor */
-    double measure;   /* the norm of a block, over that of what it scores */
+    size_t strengths;       /* of the penalty that are asked for */
+    double **body;          /* [kernels] each [rows][outputs], or NULL */
+    double *norm;           /* [kernels] over all outputs */
+    double *bias;           /* [outputs] */
+    md_penalty_parts parts; /* of a penalty of several terms */
+    double factor;          /* of the penalty: strength = lambda N factor */
+    double measure;         /* the norm of a block, over that of what it scores */
     double primal, loss, dual;
     double watched;    /* the least value of this output so far */
     double difference; /* sums over the outputs that are done: their values, and their gaps */
@@ -122,6 +123,38 @@ static medley_status choose_strength(struct run *run, medley_error *error)
     return MEDLEY_OK;
 }
 
+/* A penalty of several terms: functions of single norms, and maybe half a squared norm. */
+static void take_parts(struct run *run)
+{
+    md_penalty_parts *parts = &run->parts;
+    md_batch_problem *batch = &run->batch;
+    if (!md_penalty_split(parts, run->problem->penalty))
+        return;
+    if (parts->root == NULL) {
+        batch->penalty = &md_sum_of_scalars;
+        batch->penalty_state = &parts->sum;
+        run->factor = 1;
+    } else if (run->problem->method->squares && parts->q <= 2) {
+        batch->penalty = parts->root;
+        batch->penalty_state = parts->root_state;
+        batch->square = parts->q;
+        run->factor = parts->factor;
+    }
+}
+
+/* The rest of a penalty with a square is of the same norms, and has the strength of the square as
+ * its own. */
+static void take_rest(struct run *run)
+{
+    md_scalar_sum *sum = &run->parts.sum;
+    if (sum->count == 0 || run->batch.square == 0)
+        return;
+    sum->unit = run->measure;
+    for (size_t t = 0; t < sum->count; t++)
+        sum->terms[t].factor /= run->factor;
+    run->batch.rest = sum;
+}
+
 /* A sum over kernels, or half a squared norm. The latter are the penalties of methods that keep
  * vectors w and -w for two labels, whose scores differ by 2 <w, x>: the same prediction by one
  * vector 2 w. Its length is sqrt(2) times that of both, and the objective is to be the same. */
@@ -138,15 +171,19 @@ static medley_status take_penalty(struct run *run, medley_error *error)
         batch->penalty =
             md_penalty_root(problem->penalty, &batch->penalty_state, &batch->square, &run->factor);
     if (batch->penalty == NULL)
+        take_parts(run);
+    if (batch->penalty == NULL)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "`method=%s` needs a penalty that is a sum over kernels%s, and %s is none; "
                        "use group-lasso, elastic(t=0.5)%s or block(q=1.5), or `method=spom`",
-                       method->about->name, method->squares ? " or a squared norm of theirs" : "",
+                       method->about->name,
+                       method->squares ? " and at most one squared norm of theirs" : "",
                        md_penalty_text(problem->penalty), method->squares ? ", mkl" : "");
-    if (batch->loss->classifies) {
+    if (batch->loss->classifies && batch->square > 0) {
         run->measure = M_SQRT1_2;
         run->factor /= 2;
     }
+    take_rest(run);
     return MEDLEY_OK;
 }
 
@@ -185,15 +222,17 @@ static medley_status take_coefficients(struct run *run, size_t output,
                                        const md_batch_solution *solution, medley_error *error)
 {
     const size_t n = solution->rows;
+    const double *weight = md_penalty_block_weights(run->problem->penalty);
     for (size_t i = 0; i < solution->active; i++) {
         const size_t m = solution->kernel[i];
+        const double d = weight != NULL ? weight[m] : 1; /* kernels were K / d^2 (packed.h) */
         if (!(solution->norm[i] > 0))
             continue;
         if (run->body[m] == NULL)
             MEDLEY_TRY(md_new(&run->body[m], n * run->outputs, sizeof(double), error));
         for (size_t r = 0; r < n; r++)
-            run->body[m][r * run->outputs + output] = solution->coefficient[i * n + r];
-        run->norm[m] = hypot(run->norm[m], run->measure * solution->norm[i]);
+            run->body[m][r * run->outputs + output] = solution->coefficient[i * n + r] / (d * d);
+        run->norm[m] = hypot(run->norm[m], run->measure * solution->norm[i] / d);
     }
     run->bias[output] = solution->bias;
     return MEDLEY_OK;
@@ -439,7 +478,7 @@ const md_method md_method_spicy = {
     .about = &(const md_about){.name = "spicy",
                                .summary = "the optimum with a certificate, for up to some "
                                           "thousands of rows and kernels",
-                               .takes = MD_BATCH_TAKES},
+                               .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
     .suits = md_sparse_batch_suits,
     .fit_path = md_fit_batch_path,
     .solve = md_batch_solve,

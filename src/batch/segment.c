@@ -43,8 +43,8 @@ static double value_at(const struct segment *segment, double t)
         segment->norm[m] = sqrt(
             plus((1 - t) * (1 - t) * part->aa + 2 * t * (1 - t) * part->ab + t * t * part->bb));
     }
-    const double F = md_norm_of(p->square, segment->norm, segment->count);
-    return md_batch_loss(p, segment->f, &bias) + p->strength * F * F / 2;
+    return md_batch_loss(p, segment->f, &bias) +
+           p->strength * md_batch_penalty(p, segment->norm, segment->count);
 }
 
 static double best_place(const struct segment *segment)

@@ -7,8 +7,8 @@
  *     minimise  P(a, b) = sum_i l(y_i, z_i) + C sum_m g(||a_m||),    z = sum_m K_m a_m + b 1
  *
  * where ||a_m||^2 = a_m' K_m a_m, and g(x) is x for the block 1-norm, (1-t) x + t/2 x^2 for the
- * elastic net, x^q / q for the block q-norm. C = lambda N is called strength in the code. The dual
- * problem (eq. 48) is in rho, which equals -dl/dz at the optimum:
+ * elastic net, x^q / q for the block q-norm, or a sum of such functions. C = lambda N is called
+ * strength in the code. The dual problem (eq. 48) is in rho, which equals -dl/dz at the optimum:
  *
  *     maximise  D(rho) = -sum_i l*(-rho_i) - sum_m (C g)*(||rho||_m),    1'rho = 0
  *

@@ -102,7 +102,10 @@ medley_status md_spicy_init(md_spicy *s, const md_batch_problem *problem, bool d
                     .began = md_clock_seconds()};
     md_blas_single_thread();
     s->finite_conjugate = md_penalty_conjugate_is_finite(problem);
-    s->smooth_penalty = direct && problem->penalty->smooth_conjugate(problem->penalty_state);
+    s->smooth_penalty =
+        direct && (problem->loss->smooth_conjugate
+                       ? problem->penalty->one_step(problem->penalty_state)
+                       : problem->penalty->smooth_conjugate(problem->penalty_state));
     s->smooth_loss = s->smooth_penalty && problem->loss->smooth_conjugate;
     set_gamma(s);
     return allocate(s, error);

@@ -25,18 +25,28 @@
  *
  * The certificate is that of P itself: with N = (sum_m ||rho||_m^r)^(1/r), 1/q + 1/r = 1,
  *
- *     D(rho) = -sum_i l*(-rho_i) - N^2 / (2 S),   1'rho = 0. */
+ *     D(rho) = -sum_i l*(-rho_i) - N^2 / (2 S),   1'rho = 0.
+ *
+ * Sums of a square and of functions of single norms, S (F^2 / 2 + sum_m g(||a_m||)), q <= 2: the
+ * root has S sum g beside the powers, and all of the above holds with loss + S sum g in place of
+ * the loss. The conjugate of the sum has no formula, but for every c and F
+ *
+ *     S/2 F^2 >= c F^q / q - h*(c),   h*(c) = S E^2 (1/q - 1/2),  E = (c/S)^(1/(2-q))
+ *
+ * so that the dual value of the root, less h*(c), is one of P; at the right c it is the best. */
 #include "batch/certificate.h"
 
 enum { MOST_ROUNDS = 60, MOST_FAILURES = 2 };
 /* Gaps of roots: a share of the wanted one, since P may be half as large as theirs; the first one;
  * and a share of the gap that P has. */
 static const double SHARE = 0.25, FIRST_GAP = 0.01, GAP_SHARE = 0.1;
+static const double NEXT_TO_NOTHING = 1e-9;
 static const double BELOW = 0.9; /* the first c over the least one that leaves out all kernels */
 
 struct search {
     const md_batch_problem *problem;
     md_batch_problem root;     /* the sum of powers */
+    md_scalar_sum sum;         /* and the rest of the penalty, if there is one */
     md_batch_solution current; /* of the root; the primal value is that of the problem */
     md_batch_solution end[2];  /* models whose c was too small, and too large */
     md_batch_solution joined;  /* the best between the current one and the other end */
@@ -74,13 +84,38 @@ static double strength_for(const md_batch_problem *problem, double norm)
     return problem->strength * pow(norm, 2 - problem->square);
 }
 
+static void set_strength(struct search *search, double c)
+{
+    search->root.strength = c;
+    search->sum.terms[1].factor = search->problem->strength / c;
+}
+
+/* What counts as the loss of a model: with the rest of the penalty. */
+static double fixed_part(const struct search *search, const md_batch_solution *model)
+{
+    const md_batch_problem *p = search->problem;
+    return model->loss + p->strength * md_batch_rest(p, model->norm, model->active);
+}
+
 /* ---- the dual value ---- */
+
+/* h*(c): how much the powers may be above the square. */
+static double most_above(const md_batch_problem *problem, double c)
+{
+    const double q = problem->square;
+    const double place = q < 2 ? pow(c / problem->strength, 1 / (2 - q)) : 0;
+    return problem->strength * place * place * (1 / q - 0.5);
+}
 
 /* Of the best multiple of a point whose norms are h; *scale: which. Is it the best so far? */
 static void try_dual(struct search *search, const double *rho, double *scale)
 {
     const md_batch_problem *p = search->problem;
-    const double value = md_dual_value(p, rho, search->h, md_packed_count(p->packed), scale);
+    const size_t count = md_packed_count(p->packed);
+    const double value = p->rest != NULL
+                             ? md_dual_value(&search->root, rho, search->h, count, scale) -
+                                   most_above(p, search->root.strength)
+                             : md_dual_value(p, rho, search->h, count, scale);
     if (!(value > search->dual))
         return;
     search->dual = value;
@@ -137,11 +172,16 @@ static medley_status begin(struct search *search, medley_error *error)
     double scale = 0;
     MEDLEY_TRY(md_new(&rho, n, sizeof *rho, error));
     MEDLEY_TRY(look_at_empty(p, rho, search->h, &primal, error));
-    const double most = slope > 0 ? md_norm_of(INFINITY, search->h, kernels) / slope : INFINITY;
+    const double largest = md_norm_of(INFINITY, search->h, kernels);
+    const double taken =
+        p->rest != NULL ? p->strength * md_sum_of_scalars.slope_at_zero(p->rest) : 0;
+    /* where the rest alone leaves out all kernels, any c does */
+    const double most =
+        slope > 0 ? fmax(largest - taken, NEXT_TO_NOTHING * largest) / slope : INFINITY;
     const double norm = md_dual_norm_of(p->square, search->h, kernels);
     md_dual_value(p, rho, search->h, kernels, &scale);
     if (isfinite(most)) { /* few norms matter, and are soon found in double precision */
-        search->root.strength = most;
+        set_strength(search, most);
         MEDLEY_TRY(md_batch_dual_norms(search->h, &search->root, rho, search->h, error));
         try_dual(search, rho, &scale);
     }
@@ -154,9 +194,9 @@ static medley_status begin(struct search *search, medley_error *error)
     double length = scale * norm / p->strength;
     if (start != NULL && start->active > 0)
         length = md_norm_of(p->square, start->norm, start->active);
-    search->root.strength = length > 0 ? strength_for(p, length) : p->strength;
+    set_strength(search, length > 0 ? strength_for(p, length) : p->strength);
     if (most > 0) {
-        search->root.strength = fmin(search->root.strength, BELOW * most);
+        set_strength(search, fmin(search->root.strength, BELOW * most));
         search->high = log(most); /* there, or above, the empty model is the optimum */
     }
     return MEDLEY_OK;
@@ -189,7 +229,8 @@ static medley_status solve_root(struct search *search, medley_error *error)
     search->record.passes += current->passes;
     search->record.stopped = current->stopped;
     search->norm = md_norm_of(p->square, current->norm, current->active);
-    current->primal = current->loss + p->strength * search->norm * search->norm / 2;
+    current->primal =
+        current->loss + p->strength * md_batch_penalty(p, current->norm, current->active);
     MEDLEY_TRY(md_batch_dual_norms(search->h, &search->root, current->rho, NULL, error));
     try_dual(search, current->rho, &scale);
     return MEDLEY_OK;
@@ -237,8 +278,8 @@ static double where_ends_meet(const struct search *search)
         strength_for(search->problem, md_norm_of(q, small->norm, small->active));
     const double of_large =
         strength_for(search->problem, md_norm_of(q, large->norm, large->active));
-    const double both =
-        (large->loss - small->loss) / (power_of(search, small) - power_of(search, large));
+    const double both = (fixed_part(search, large) - fixed_part(search, small)) /
+                        (power_of(search, small) - power_of(search, large));
     return fmin(both > 0 ? fmax(both, of_large) : fmax(of_small / 4, of_large), of_small);
 }
 
@@ -284,7 +325,7 @@ static void move(struct search *search)
     search->start = &search->end[y > 0];
     if (q == 2 || (empty && q > 2)) /* c is right, or it cannot be told */
         return;
-    search->root.strength = exp(next_place(search, x, y));
+    set_strength(search, exp(next_place(search, x, y)));
     search->x = x;
     search->y = y;
 }
@@ -343,6 +384,15 @@ medley_status md_batch_solve_squared(md_batch_solution *solution, const md_batch
     md_batch_solution *best = NULL;
     *solution = (md_batch_solution){0};
     search.root.square = 0;
+    search.root.rest = NULL;
+    search.sum = (md_scalar_sum){.terms = {{problem->penalty, problem->penalty_state, 1},
+                                           {&md_sum_of_scalars, problem->rest, 1}},
+                                 .count = 2,
+                                 .unit = 1};
+    if (problem->rest != NULL) {
+        search.root.penalty = &md_sum_of_scalars;
+        search.root.penalty_state = &search.sum;
+    }
     search.root.gap = problem->square == 2 ? search.least : fmax(search.least, FIRST_GAP);
     search.root.watch = watch_root;
     search.root.context = &search;

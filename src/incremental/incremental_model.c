@@ -162,7 +162,7 @@ medley_status medley_learner_model(medley_model **model, medley_learner *learner
     MEDLEY_TRY(md_new(&norm, 2 * count, sizeof *norm, error));
     MEDLEY_TRY(md_new(&draft.exported, count, sizeof *draft.exported, error));
     MEDLEY_TRY(find_norms(norm, learner, error));
-    md_dual_scales(norm + count, norm, count, learner->options->p);
+    md_dual_scales(norm + count, norm, NULL, count, learner->options->p);
     MEDLEY_TRY(scale_theta(&draft, learner, norm, norm + count, error));
     return build(model, learner, &draft, norm, error);
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* q is 101 for p = 1.01: powers are taken of ratios, which are at most 1, in logarithms. */
+/* q is 101 for p = 1.01: powers are taken of ratios, which are at most 1, in logarithms.
+ *
+ * Where blocks have weights d, the norm is that of d_j w_j. The formulas hold for d_j w_j and
+ * theta_j / d_j in place of w_j and theta_j, so w_j has the factor of theta_j / d_j, over d_j^2. */
 #include "online/dual.h"
+
+#include "penalty/block_weight.h"
 
 /* ||b||_q */
 static double norm_q(const double *b, size_t count, double q)
@@ -16,13 +21,17 @@ static double norm_q(const double *b, size_t count, double q)
     return largest * exp(log(sum) / q);
 }
 
-double md_dual_scales(double *scale, const double *norm, size_t count, double p)
+double md_dual_scales(double *scale, const double *norm, const double *weight, size_t count,
+                      double p)
 {
     const double q = p / (p - 1);
-    const double length = norm_q(norm, count, q);
+    for (size_t m = 0; m < count; m++)
+        scale[m] = md_over_weight(norm, weight, m);
+    const double length = norm_q(scale, count, q);
     for (size_t m = 0; m < count; m++) {
-        const double ratio = length > 0 ? norm[m] / length : 0;
-        scale[m] = ratio > 0 ? exp((q - 2) * log(ratio)) / q : 0;
+        const double d = md_block_weight(weight, m);
+        const double ratio = length > 0 ? scale[m] / length : 0;
+        scale[m] = ratio > 0 ? exp((q - 2) * log(ratio)) / (q * d * d) : 0;
     }
     return length;
 }
@@ -34,7 +43,8 @@ void md_dual_set_scales(md_online *online)
     for (size_t m = 0; m < p->block_count; m++)
         online->norm[m] = p->blocks[m]->norm;
     ((md_dual *)online->state)->length =
-        md_dual_scales(scale, online->norm, p->block_count, online->settings.dual.p);
+        md_dual_scales(scale, online->norm, md_penalty_block_weights(p->penalty), p->block_count,
+                       online->settings.dual.p);
     for (size_t m = 0; m < p->block_count; m++)
         p->blocks[m]->dual_scale = scale[m];
 }
@@ -52,13 +62,16 @@ void md_dual_from_weights(md_online *online)
 {
     const md_online_problem *problem = &online->problem;
     const double p = online->settings.dual.p;
+    const double *weight = md_penalty_block_weights(problem->penalty);
     for (size_t m = 0; m < problem->block_count; m++)
-        online->norm[m] = problem->blocks[m]->norm;
+        online->norm[m] = md_block_weight(weight, m) * problem->blocks[m]->norm;
     const double length = norm_q(online->norm, problem->block_count, p);
-    for (size_t m = 0; m < problem->block_count; m++)
+    for (size_t m = 0; m < problem->block_count; m++) {
+        const double d = md_block_weight(weight, m);
         if (online->norm[m] > 0)
             md_block_rescale(problem->blocks[m],
-                             p / (p - 1) * exp((p - 2) * log(online->norm[m] / length)));
+                             p / (p - 1) * exp((p - 2) * log(online->norm[m] / length)) * d * d);
+    }
 }
 
 void md_dual_penalty(char *text, size_t size, const medley_options *options)
@@ -68,12 +81,13 @@ void md_dual_penalty(char *text, size_t size, const medley_options *options)
 
 double md_dual_gradient_length(md_online *online, size_t count)
 {
+    const double *weight = md_penalty_block_weights(online->problem.penalty);
     for (size_t m = 0; m < online->problem.block_count; m++) {
         md_block *block = online->problem.blocks[m];
         double length = 0; /* of a sum of gradients: no more than this */
         for (size_t g = 0; g < count; g++)
             length += sqrt(fmax(0, block->class->gradient_norm2(block, &online->gradients[g])));
-        online->norm[m] = length;
+        online->norm[m] = length / md_block_weight(weight, m);
     }
     return norm_q(online->norm, online->problem.block_count, ((md_dual *)online->state)->q);
 }

@@ -19,8 +19,10 @@ typedef struct md_dual {
     double s;      /* s_t, by which OBSCURE's rates are smaller than Pegasos' */
 } md_dual;
 
-/* The dual scales of blocks with these norms; returns ||theta||_{2,q}. */
-double md_dual_scales(double *scale, const double *norm, size_t count, double p);
+/* The dual scales of blocks with these norms, and weights (NULL: all 1); returns ||theta||_{2,q} of
+ * the norms over the weights. */
+double md_dual_scales(double *scale, const double *norm, const double *weight, size_t count,
+                      double p);
 
 /* Functions of a rule's row. */
 void md_dual_restart(md_online *online);

@@ -128,13 +128,15 @@ medley_status md_online_objective(md_online *online, double *objective, double *
 md_largest md_online_largest(const md_online_problem *problem)
 {
     md_largest largest = {0};
+    const double *weight = md_penalty_block_weights(problem->penalty);
     for (size_t m = 0; m < problem->block_count; m++) {
         const md_block *block = problem->blocks[m];
+        const double d = weight != NULL && m < problem->penalised ? weight[m] : 1;
         for (size_t e = 0; e < problem->example_count; e++) {
             const md_example example = problem->examples[e];
             double sum = 0;
             for (size_t i = 0; i < example.length; i++) {
-                const double self = fmax(0, block->class->self(block, example.row + i));
+                const double self = fmax(0, block->class->self(block, example.row + i)) / (d * d);
                 largest.row = fmax(largest.row, self);
                 sum += sqrt(self);
             }
@@ -148,11 +150,21 @@ md_largest md_online_largest(const md_online_problem *problem)
 
 static const double LARGEST_RADIUS = 1e100; /* as good as none, and its square is finite */
 
-/* Omega(r u), u the direction with equal entries on the first k blocks. */
+static double least_weight(const md_penalty *penalty, size_t count)
+{
+    const double *weight = md_penalty_block_weights(penalty);
+    double least = weight != NULL && count > 0 ? weight[0] : 1;
+    for (size_t m = 0; weight != NULL && m < count; m++)
+        least = fmin(least, weight[m]);
+    return least;
+}
+
+/* Omega(r u), u the direction with equal entries, of weighted norms, on the first k blocks. */
 static double value_along(const md_penalty *penalty, double r, size_t k, double *b, size_t count)
 {
+    const double *weight = md_penalty_block_weights(penalty);
     for (size_t m = 0; m < count; m++)
-        b[m] = m < k ? r / sqrt((double)k) : 0;
+        b[m] = m < k ? r / sqrt((double)k) / (weight != NULL ? weight[m] : 1) : 0;
     return md_penalty_value(penalty, b, count);
 }
 
@@ -173,10 +185,11 @@ static double reach(const md_penalty *penalty, double limit, size_t k, double *b
     return high;
 }
 
-/* Omega is convex, symmetric in the blocks and does not fall as they grow. For the single terms
- * there are, it is least along a sphere either on one block or on all alike. A sum of terms may
- * prefer some number of blocks in between; then what holds is b_m <= one and, by averaging over
- * permutations, sum b <= sqrt(M) all, so that ||b||^2 <= one sqrt(M) all. */
+/* Omega is convex, symmetric in the (weighted) norms of blocks and does not fall as they grow. For
+ * the single terms there are, it is least along a sphere either on one block or on all alike. A sum
+ * of terms may prefer some number of blocks in between; then what holds is b_m <= one and, by
+ * averaging over permutations, sum b <= sqrt(M) all, so that ||b||^2 <= one sqrt(M) all. Norms are
+ * no longer than weighted ones over the least weight. */
 static double penalty_radius(const md_penalty *penalty, double limit, size_t count)
 {
     MD_OWNED(free) double *b = md_calloc(count, sizeof *b);
@@ -185,11 +198,12 @@ static double penalty_radius(const md_penalty *penalty, double limit, size_t cou
     for (size_t m = 0; m < count; m++)
         b[m] = 1;
     double radius = INFINITY;
-    if (md_penalty_value(penalty, b, count) > 0) {
+    if (md_penalty_is_symmetric(penalty) && md_penalty_value(penalty, b, count) > 0) {
         const double one = reach(penalty, limit, 1, b, count);
         const double all = reach(penalty, limit, count, b, count);
         const bool composite = strchr(md_penalty_text(penalty), '+') != NULL;
         radius = composite ? sqrt(one * sqrt((double)count) * all) : fmax(one, all);
+        radius /= least_weight(penalty, count);
     }
     const double absorbed = md_penalty_absorbed(penalty);
     return absorbed > 0 ? fmin(radius, sqrt(2 * limit / absorbed)) : radius;

@@ -140,7 +140,8 @@ static medley_status init_gradient(struct gradient *gradient, md_pool *pool, med
     }
     MEDLEY_TRY(md_pool_new(pool, &gradient->norm, count, sizeof(double), error));
     MEDLEY_TRY(md_pool_new(pool, &gradient->shrunk, count, sizeof(double), error));
-    MEDLEY_TRY(md_pool_new(pool, &gradient->scratch, 3 * count, sizeof(double), error));
+    const size_t scratch = md_penalty_scratch(gradient->penalty, count);
+    MEDLEY_TRY(md_pool_new(pool, &gradient->scratch, scratch, sizeof(double), error));
     MEDLEY_TRY(md_pool_new(pool, &gradient->body, largest, sizeof(float), error));
     for (size_t m = 0; m < count; m++) {
         gradient->norm[m] = blocks->blocks[m]->norm;

@@ -131,7 +131,7 @@ const md_rule md_rule_spom = {
     .about = {.name = "spom",
               .summary = "online proximal learning of all blocks together (SPOM)",
               .takes = MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_BOUND | MD_TAKES_PENALTY |
-                       MD_TAKES_EPOCHS | MD_TAKES_RATES},
+                       MD_TAKES_EPOCHS | MD_TAKES_RATES | MD_TAKES_GROUPS},
     .traits.own_terms = true,
     .leaves_out_blocks = true,
     .smaller = {"eta0"},

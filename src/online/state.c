@@ -38,7 +38,8 @@ medley_status md_online_init(md_online *online, const md_online_problem *problem
     MEDLEY_TRY(md_pool_new(pool, &online->rows, rows, sizeof *online->rows, error));
     MEDLEY_TRY(md_pool_new(pool, &online->stepped, problem->example_count, sizeof *online->stepped,
                            error));
-    MEDLEY_TRY(md_pool_new(pool, &online->norm, 5 * m, sizeof *online->norm, error));
+    const size_t scratch = md_max(3 * m, md_penalty_scratch(problem->penalty, m));
+    MEDLEY_TRY(md_pool_new(pool, &online->norm, 2 * m + scratch, sizeof *online->norm, error));
     MEDLEY_TRY(md_pool_new(pool, &online->state, 1, settings->rule->state_size, error));
     MEDLEY_TRY(init_batch(online, error));
     online->shrunk = online->norm + m;

@@ -222,6 +222,7 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
     packed->count = bank->count;
     packed->threads = md_max(options->threads, 1);
     packed->ridge = options->ridge;
+    packed->weight = options->weight;
     packed->observer = options->observer;
     packed->began = md_clock_seconds();
     packed->loops = options->float64 ? &md_triangle_double : &md_triangle_float;

@@ -23,6 +23,7 @@ typedef struct md_packed_options {
     size_t memory; /* budget in bytes for kernel values, held ones not counted; 0: no limit */
     bool float64;  /* values are kept as float64, see below */
     double ridge;  /* added to every diagonal, times the mean of that diagonal */
+    const double *weight; /* [kernels] d > 0: kernels are K / d^2; NULL: all 1. Must outlive them */
     const medley_observer *observer; /* may be NULL; progress in stage "kernels" */
 } md_packed_options;
 

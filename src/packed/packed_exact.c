@@ -72,7 +72,7 @@ static void subtract_mean(double *x, size_t n)
         x[i] -= mean;
 }
 
-/* y = H K H x + ridge x where the kernel is centred, K x + ridge x otherwise. */
+/* y = H K H x / d^2 + ridge x where the kernel is centred, K x / d^2 + ridge x otherwise. */
 static medley_status multiply_anew(md_packed *packed, size_t m, const double *x, double *y,
                                    medley_error *error)
 {
@@ -88,6 +88,8 @@ static medley_status multiply_anew(md_packed *packed, size_t m, const double *x,
     MEDLEY_TRY(md_exact_multiply(&between, m, copy, 1, y, error));
     if (centred)
         subtract_mean(y, n);
+    for (size_t i = 0; i < n && packed->weight != NULL; i++)
+        y[i] *= md_packed_scale(packed, m);
     md_add_scaled(y, ridge, x, n);
     return MEDLEY_OK;
 }

@@ -29,6 +29,7 @@ struct md_packed {
     md_matrix *all_transposed; /* [view_count] shallow: those of prepared rows and these */
     size_t n, count, threads;
     double ridge;
+    const double *weight; /* [count], or NULL */
     const medley_observer *observer;
     double began;
 
@@ -69,6 +70,13 @@ struct md_packed {
 static inline size_t md_chosen_kernel(md_chosen chosen, size_t i)
 {
     return chosen.kernels ? chosen.kernels[i] : i;
+}
+
+/* What values are multiplied by, 1 / d^2: then ||a||^2 is that of d times the vector which a model
+ * of these kernels scores with, and a penalty of such norms is Omega(d b). */
+static inline double md_packed_scale(const md_packed *packed, size_t m)
+{
+    return packed->weight != NULL ? 1 / (packed->weight[m] * packed->weight[m]) : 1;
 }
 
 /* A factor in place of values. */

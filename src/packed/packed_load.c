@@ -132,6 +132,8 @@ static void finish_kernel(void *context, size_t item, size_t worker)
     const size_t m = finish->kernels[item];
     if (packed->bank->kernels[m].norm == MD_NORM_CENTER)
         center(finish, item, worker);
+    if (packed->weight != NULL)
+        packed->loops->scale(packed->values[m], md_packed_scale(packed, m), packed->size);
     if (packed->ridge != 0)
         add_ridge(packed, packed->values[m]);
     if (!finish->learn)
@@ -160,7 +162,7 @@ static medley_status finish_kernels(md_packed *packed, const size_t *kernels, si
     bool centred = false;
     for (size_t i = 0; i < count; i++)
         centred = centred || packed->bank->kernels[kernels[i]].norm == MD_NORM_CENTER;
-    if (!centred && packed->ridge == 0 && !learn)
+    if (!centred && packed->ridge == 0 && packed->weight == NULL && !learn)
         return MEDLEY_OK;
     MEDLEY_TRY(md_new(&sums, 2 * packed->length * packed->threads, sizeof *sums, error));
     if (learn && centred)

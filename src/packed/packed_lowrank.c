@@ -68,6 +68,8 @@ static void normalise(const struct search *search, size_t m, bool scaled, double
             mean += row[i] / (double)n;
         for (size_t i = 0; i < n && kernel->norm == MD_NORM_CENTER; i++)
             row[i] -= mean;
+        for (size_t i = 0; i < n && search->packed->weight != NULL; i++)
+            row[i] /= search->packed->weight[m];
     }
 }
 

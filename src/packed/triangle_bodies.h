@@ -251,6 +251,15 @@ MD_VECTOR(double, PACKED(packed_squares), (const void *values, size_t first, siz
     return sum;
 }
 
+MD_VECTOR_VOID(PACKED(packed_scale), (void *values, double factor, size_t count),
+               (values, factor, count))
+{
+    VALUE *restrict k = values;
+#pragma omp simd
+    for (size_t j = 0; j < count; j++)
+        k[j] = (VALUE)(factor * (double)k[j]);
+}
+
 static double PACKED(packed_get)(const void *values, size_t place)
 {
     return (double)((const VALUE *)values)[place];
@@ -303,6 +312,7 @@ const md_triangle_loops PACKED(md_triangle) = {.value_bytes = sizeof(VALUE),
                                                .multiply = PACKED(packed_multiply),
                                                .add = PACKED(packed_add),
                                                .squares = PACKED(packed_squares),
+                                               .scale = PACKED(packed_scale),
                                                .get = PACKED(packed_get),
                                                .set = PACKED(packed_set),
                                                .column = PACKED(packed_column),

@@ -32,6 +32,9 @@ typedef struct md_triangle_loops {
     /* Sum of squares of values [first, first + count). */
     double (*squares)(const void *k, size_t first, size_t count);
 
+    /* All of `count` values times factor. */
+    void (*scale)(void *k, double factor, size_t count);
+
     double (*get)(const void *k, size_t place);
     void (*set)(void *k, size_t place, double value);
 

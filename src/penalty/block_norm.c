@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Non-sparse multiple kernel learning: Omega = (1/q) sum d b^q, q > 1. The prox solves
- * x + tau d x^(q-1) = b for each block (SPOM section 3.2). */
+/* Non-sparse multiple kernel learning: Omega = (1/q) sum (d b)^q, q > 1. The prox solves
+ * x + tau d^q x^(q-1) = b for each block (SPOM section 3.2). */
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 #include "penalty/power_shrink.h"
@@ -12,19 +12,18 @@ static double block_value(const void *state, const double *b, const double *weig
 {
     const double q = md_number(state);
     double sum = 0;
-    for (size_t m = 0; m < count; m++) {
-        const double d = md_block_weight(weight, m);
-        sum += d > 0 ? d * md_power(b[m], q) : 0; /* the power may be infinite */
-    }
+    for (size_t m = 0; m < count; m++)
+        sum += md_power(md_weighted(b, weight, m), q);
     return sum / q;
 }
 
 /* The ratio of the prox to b > 0, for tau > 0 and d > 0. */
 static double shrinking_ratio(double q, double tau, double d, double b)
 {
-    const double k = tau * (d * md_power(b, q - 2));
+    const double power = d == 1 ? 1 : md_power(d, q);
+    const double k = tau * (power * md_power(b, q - 2));
     return isnormal(k) ? md_power_shrink(q, k)
-                       : md_power_shrink_log(q, log(tau) + log(d) + (q - 2) * log(b));
+                       : md_power_shrink_log(q, log(tau) + q * log(d) + (q - 2) * log(b));
 }
 
 static void block_prox(const void *state, double tau, const double *b, const double *weight,
@@ -46,10 +45,10 @@ static double block_kernel_weight(const void *state, double b, double total)
     return md_power_weight(md_number(state), b);
 }
 
-/* d (q-1) b^(q-2) has no positive lower bound over all b unless q = 2. */
+/* d^q (q-1) b^(q-2) has no positive lower bound over all b unless q = 2. */
 static double block_strong_convexity(const void *state, double least_weight)
 {
-    return md_number(state) == 2 ? least_weight : 0;
+    return md_number(state) == 2 ? least_weight * least_weight : 0;
 }
 
 /* ---- as a sum of g(x) = x^q / q ---- */
@@ -66,6 +65,13 @@ static bool block_smooth_conjugate(const void *state)
     return q >= 1.25 && q <= 2;
 }
 
+/* Where the loss is smooth too, all of it is worth a try (SpicyMKL section 4.3); nearer 1 its power
+ * is beyond 20. */
+static bool block_one_step(const void *state)
+{
+    return md_number(state) >= 1.05;
+}
+
 static double block_scalar_value(const void *state, double x)
 {
     const double q = md_number(state);
@@ -75,6 +81,12 @@ static double block_scalar_value(const void *state, double x)
 static double block_slope(const void *state, double x)
 {
     return md_power(x, md_number(state) - 1);
+}
+
+static double block_bend(const void *state, double x)
+{
+    const double q = md_number(state);
+    return fmin((q - 1) * md_power(x, q - 2), MOST_POWER);
 }
 
 /* With w = x/y, tau x^(q-2) = (1-w)/w: what the derivative 1 / (1 + tau (q-1) x^(q-2)) needs. At
@@ -106,21 +118,25 @@ static double block_conjugate(const void *state, double tau, double y, double *s
 
 static const md_scalar_penalty block_scalar = {
     .smooth_conjugate = block_smooth_conjugate,
+    .one_step = block_one_step,
     .value = block_scalar_value,
     .slope_at_zero = md_zero,
     .slope = block_slope,
+    .bend = block_bend,
     .prox = block_scalar_prox,
     .conjugate = block_conjugate,
 };
 
-/* Of all blocks: (1/r) sum d (n/d)^r with r = q/(q-1). */
+/* Of all blocks: (1/r) sum (n/d)^r with r = q/(q-1). */
 static double block_conjugate_of_all(const void *state, const double *n, const double *weight,
                                      size_t count)
 {
     const double e = 1 / (md_number(state) - 1); /* r - 1 */
     double sum = 0;
-    for (size_t m = 0; m < count; m++)
-        sum += n[m] > 0 ? n[m] * md_power(n[m] / md_block_weight(weight, m), e) : 0;
+    for (size_t m = 0; m < count; m++) {
+        const double x = md_over_weight(n, weight, m);
+        sum += x > 0 ? x * md_power(x, e) : 0;
+    }
     return sum / (e + 1);
 }
 
@@ -129,7 +145,7 @@ const md_penalty_class md_penalty_block = {
     .summary = "non-sparse multiple kernel learning: powers of the norms",
     .weights = ", the share of its norm to the power of 2 − q (the norm itself beyond q = 2) under "
                "the penalty",
-    .formula = "(1/q) sum d b^q",
+    .formula = "(1/q) sum (d b)^q",
     .scalar = &block_scalar,
     .params = block_params,
     .state_size = sizeof(double),

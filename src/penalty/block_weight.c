@@ -2,7 +2,9 @@
 /* Operations of the weighted l1 norm sum d b that several penalties are made of. */
 #include "penalty/block_weight.h"
 
-double md_largest(const double *b, size_t count)
+#include "param/param.h"
+
+double md_largest_norm(const double *b, size_t count)
 {
     double largest = 0;
     for (size_t m = 0; m < count; m++)
@@ -33,15 +35,17 @@ double md_largest_ratio(const double *n, const double *weight, size_t count)
 {
     double largest = 0;
     for (size_t m = 0; m < count; m++)
-        largest = fmax(largest, n[m] > 0 ? n[m] / md_block_weight(weight, m) : 0);
+        largest = fmax(largest, md_over_weight(n, weight, m));
     return largest;
 }
 
 double md_half_squares(const double *n, const double *weight, size_t count)
 {
     double sum = 0;
-    for (size_t m = 0; m < count; m++)
-        sum += n[m] > 0 ? n[m] * (n[m] / md_block_weight(weight, m)) : 0;
+    for (size_t m = 0; m < count; m++) {
+        const double x = md_over_weight(n, weight, m);
+        sum += x * x;
+    }
     return sum / 2;
 }
 
@@ -55,6 +59,11 @@ double md_one(const void *state)
 {
     (void)state;
     return 1;
+}
+
+double md_number_of(const void *state)
+{
+    return md_number(state);
 }
 
 double md_same_weight(const void *state, double b, double total)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SpicyMKL's elastic net: Omega = (1-t) sum d b + t/2 sum d b^2;
- * prox b' = max(0, b - tau (1-t) d) / (1 + tau t d). */
+/* SpicyMKL's elastic net: Omega = (1-t) sum d b + t/2 sum (d b)^2;
+ * prox b' = max(0, b - tau (1-t) d) / (1 + tau t d^2). */
 #include "penalty/block_weight.h"
 #include "penalty/penalty.h"
 
@@ -11,8 +11,10 @@ static double elastic_value(const void *state, const double *b, const double *we
 {
     const double t = md_number(state);
     double sum = 0;
-    for (size_t m = 0; m < count; m++)
-        sum += md_block_weight(weight, m) * ((1 - t) * b[m] + t / 2 * b[m] * b[m]);
+    for (size_t m = 0; m < count; m++) {
+        const double x = md_weighted(b, weight, m);
+        sum += x * ((1 - t) + t / 2 * x);
+    }
     return sum;
 }
 
@@ -26,7 +28,7 @@ static void elastic_prox(const void *state, double tau, const double *b, const d
     for (size_t m = 0; m < count; m++) {
         const double d = md_block_weight(weight, m);
         const double x = b[m] - linear * d;
-        shrunk[m] = x > 0 ? x / (1 + square * d) : 0;
+        shrunk[m] = x > 0 ? x / (1 + square * d * d) : 0;
     }
 }
 
@@ -40,7 +42,7 @@ static double elastic_kernel_weight(const void *state, double b, double total)
 
 static double elastic_strong_convexity(const void *state, double least_weight)
 {
-    return md_number(state) * least_weight;
+    return md_number(state) * least_weight * least_weight;
 }
 
 /* ---- as a sum of g(x) = (1-t) x + t/2 x^2, also of group-lasso (t = 0) and l2 (t = 1) ---- */
@@ -67,6 +69,12 @@ static double elastic_slope(const void *state, double x)
     return (1 - t) + t * x;
 }
 
+static double elastic_bend(const void *state, double x)
+{
+    (void)x;
+    return md_number(state);
+}
+
 static double elastic_scalar_prox(const void *state, double tau, double y, double *derivative)
 {
     const double t = md_number(state);
@@ -91,25 +99,23 @@ static double elastic_conjugate(const void *state, double tau, double y, double 
 
 const md_scalar_penalty md_elastic_scalar = {
     .smooth_conjugate = elastic_smooth_conjugate,
+    .one_step = elastic_smooth_conjugate,
     .value = elastic_scalar_value,
     .slope_at_zero = elastic_slope_at_zero,
     .slope = elastic_slope,
+    .bend = elastic_bend,
     .prox = elastic_scalar_prox,
     .conjugate = elastic_conjugate,
 };
 
-/* Of all blocks: sum max(0, n - (1-t) d)^2 / (2 t d). */
+/* Of all blocks: sum max(0, n/d - (1-t))^2 / (2 t). */
 static double elastic_conjugate_of_all(const void *state, const double *n, const double *weight,
                                        size_t count)
 {
-    const double t = md_number(state);
     double sum = 0;
-    for (size_t m = 0; m < count; m++) {
-        const double d = md_block_weight(weight, m);
-        const double excess = n[m] - (1 - t) * d;
-        sum += excess > 0 ? excess * (excess / (t * d)) : 0;
-    }
-    return sum / 2;
+    for (size_t m = 0; m < count; m++)
+        sum += elastic_conjugate(state, 1, md_over_weight(n, weight, m), NULL, NULL);
+    return sum;
 }
 
 const md_penalty_class md_penalty_elastic = {
@@ -117,7 +123,7 @@ const md_penalty_class md_penalty_elastic = {
     .summary = "elastic net of SpicyMKL: between group-lasso and l2",
     .weights = ": its norm, divided by 1 − t + t times the norm, as a share of the sum of all "
                "these; t is that of the penalty",
-    .formula = "(1-t) sum d b + t/2 sum d b^2",
+    .formula = "(1-t) sum d b + t/2 sum (d b)^2",
     .scalar = &md_elastic_scalar,
     .params = elastic_params,
     .state_size = sizeof(double),

@@ -4,6 +4,7 @@
 #include "penalty/penalty_internal.h"
 
 #include "penalty/block_weight.h"
+#include "penalty/groups.h"
 #include <assert.h>
 #include <ctype.h>
 
@@ -189,6 +190,20 @@ medley_status md_penalty_set_weights(md_penalty *penalty, const double *weight, 
     return MEDLEY_OK;
 }
 
+bool md_penalty_has_weights(const md_penalty *penalty)
+{
+    const double one = 1;
+    bool obeyed = true;
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        obeyed = obeyed && (t->class->value(t->state, &one, NULL, 1) > 0);
+    return obeyed;
+}
+
+const double *md_penalty_block_weights(const md_penalty *penalty)
+{
+    return penalty->weight;
+}
+
 /* ---- use ---- */
 
 double md_penalty_value(const md_penalty *penalty, const double *b, size_t count)
@@ -198,6 +213,25 @@ double md_penalty_value(const md_penalty *penalty, const double *b, size_t count
     for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
         value += t->factor * t->class->value(t->state, b, penalty->weight, count);
     return value;
+}
+
+bool md_penalty_is_symmetric(const md_penalty *penalty)
+{
+    bool symmetric = true;
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        symmetric = symmetric && t->class != &md_penalty_groups;
+    return symmetric;
+}
+
+size_t md_penalty_scratch(const md_penalty *penalty, size_t count)
+{
+    size_t most = 3 * count;
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++) {
+        const md_block_groups *groups = t->state;
+        if (t->class == &md_penalty_groups)
+            most = md_max(most, groups->start[groups->count]);
+    }
+    return most;
 }
 
 void md_penalty_prox(const md_penalty *penalty, double tau, double *b, size_t count,
@@ -255,11 +289,15 @@ static double kernel_weight(const md_penalty *penalty, double b, double total)
 
 void md_penalty_weights(const md_penalty *penalty, const double *b, size_t count, double *beta)
 {
-    const double total = md_weighted_sum(b, NULL, count);
-    for (size_t m = 0; m < count; m++)
-        beta[m] = b[m] > 0 ? kernel_weight(penalty, b[m], total) : 0;
+    const double *weight = penalty->weight;
+    const double total = md_weighted_sum(b, weight, count);
+    for (size_t m = 0; m < count;
+         m++) { /* with x = d b, b / (dOmega/db) is x / (dOmega/dx) / d^2 */
+        const double d = weight != NULL && weight[m] > 0 ? weight[m] : 1;
+        beta[m] = b[m] > 0 ? kernel_weight(penalty, d * b[m], total) / (d * d) : 0;
+    }
     /* Relative to the largest, so that the sum neither overflows nor vanishes. */
-    const double largest = md_largest(beta, count);
+    const double largest = md_largest_norm(beta, count);
     double sum = 0;
     for (size_t m = 0; m < count; m++) {
         beta[m] = beta[m] == largest ? largest > 0 : beta[m] / largest;
@@ -273,7 +311,7 @@ const md_scalar_penalty *md_penalty_scalar(const md_penalty *penalty, const void
                                            double *factor)
 {
     const md_penalty_term *term = penalty->terms;
-    if (penalty->count != 1 || penalty->weight != NULL || term->class->scalar == NULL)
+    if (penalty->count != 1 || term->class->scalar == NULL)
         return NULL;
     *state = term->class->fixed != NULL ? term->class->fixed : term->state;
     *factor = term->factor;
@@ -284,7 +322,7 @@ const md_scalar_penalty *md_penalty_root(const md_penalty *penalty, const void *
                                          double *factor)
 {
     const md_penalty_term *term = penalty->terms;
-    if (penalty->count != 1 || penalty->weight != NULL || term->class->root == NULL)
+    if (penalty->count != 1 || term->class->root == NULL || term->class->l2_share != NULL)
         return NULL;
     *factor = term->factor;
     return term->class->root(term->state, state, q);

@@ -20,16 +20,21 @@ typedef struct md_scalar_penalty {
     /* (tau g)* is finite, twice differentiable but at finitely many y, and tame: Newton's method
      * can follow its curvature */
     bool (*smooth_conjugate)(const void *state);
+    /* The same but for being tame: worth a try where the loss's conjugate is smooth as well, so
+     * that one minimum is all there is to find; true wherever smooth_conjugate is */
+    bool (*one_step)(const void *state);
 
     double (*value)(const void *state, double x); /* g(x), g(0) = 0 */
     double (*slope_at_zero)(const void *state);   /* g'(0+): blocks stay 0 below tau times this */
     double (*slope)(const void *state, double x); /* g'(x), x > 0; x / g'(x) is the kernel weight */
 
+    double (*bend)(const void *state, double x); /* g''(x), x > 0 */
+
     /* argmin_x 1/2 (x - y)^2 + tau g(x); *derivative: in y. */
     double (*prox)(const void *state, double tau, double y, double *derivative);
 
     /* sup_x x y - tau g(x), infinite where there is none. slope and curvature (may be NULL) only
-     * where smooth_conjugate. */
+     * where one_step. */
     double (*conjugate)(const void *state, double tau, double y, double *slope, double *curvature);
 } md_scalar_penalty;
 
@@ -42,8 +47,8 @@ typedef struct md_penalty_class {
     size_t state_size;
     bool uniform; /* without block weights, prox multiplies all b_m by the same factor */
 
-    /* Omega(b) without its inside part. weight[m] = d_m >= 0 enters as the formula says; NULL: all
-     * one. */
+    /* Omega(d b) without its inside part: each norm times its weight d_m = weight[m] >= 0; NULL:
+     * all one. */
     double (*value)(const void *state, const double *b, const double *weight, size_t count);
 
     /* shrunk = argmin_x 1/2 ||x - b||^2 + tau Omega(x), all b >= 0 and tau >= 0 finite, shrunk may
@@ -55,7 +60,7 @@ typedef struct md_penalty_class {
      * to the resulting norms, per unit of tau; NULL: 0. */
     double (*inner_threshold)(const void *state);
 
-    /* Reported kernel weight of a block of norm b > 0, d_m left out: b / (dOmega/db), which is
+    /* Reported kernel weight of a block of norm b > 0, without weights d: b / (dOmega/db), which is
      * SpicyMKL's 1/(2 g'(b^2)), or b where that would fall as b rises. total: the sum of all norms.
      * NULL: this penalty has no say. */
     double (*kernel_weight)(const void *state, double b, double total);
@@ -86,6 +91,10 @@ typedef struct md_penalty_class {
     /* Where Omega = 1/2 (sum b^q)^(2/q), but for weights: b^q / q as a scalar penalty, its state,
      * and q. NULL, or the answer is NULL: it is no such square, or q is too near 1. */
     const md_scalar_penalty *(*root)(const void *state, const void **root_state, double *q);
+
+    /* Where Omega is a mixture of that square and of 1/2 sum b^2: the share of the latter. NULL: 0
+     */
+    double (*l2_share)(const void *state);
 } md_penalty_class;
 
 extern const md_scalar_penalty md_elastic_scalar; /* the state is t */
@@ -106,14 +115,25 @@ medley_status md_penalty_create(md_penalty **penalty, const char *text, medley_e
 void md_penalty_free(md_penalty *penalty);
 MD_OWNER(md_penalty_free, md_penalty)
 
-/* Per-block weights 0 <= d_m <= 1e100 (copied), or NULL for all one. From then on count must be
- * this count everywhere. MEDLEY_USAGE for other weights. */
+/* Per-block weights 0 <= d_m <= 1e100 (copied), or NULL for all one: every term but the absorbed
+ * and the inside ones then sees d_m b_m in place of b_m. From then on count must be this count
+ * everywhere. MEDLEY_USAGE for other weights. */
 medley_status md_penalty_set_weights(md_penalty *penalty, const double *weight, size_t count,
                                      medley_error *error);
 
+/* Are they obeyed? Not by a term that looks at no norms (l1, none), nor by an absorbed one. */
+bool md_penalty_has_weights(const md_penalty *penalty);
+/* They, or NULL: all one. */
+const double *md_penalty_block_weights(const md_penalty *penalty);
+
 double md_penalty_value(const md_penalty *penalty, const double *b, size_t count);
 
-/* In place; scratch: 3 * count doubles. Does not apply inner thresholds. */
+/* Doubles that its prox needs: 3 * count, and more where there are groups (groups.h). */
+size_t md_penalty_scratch(const md_penalty *penalty, size_t count);
+/* Is it the same for blocks in another order, but for weights? */
+bool md_penalty_is_symmetric(const md_penalty *penalty);
+
+/* In place; scratch: md_penalty_scratch. Does not apply inner thresholds. */
 void md_penalty_prox(const md_penalty *penalty, double tau, double *b, size_t count,
                      double *scratch);
 
@@ -127,8 +147,8 @@ bool md_penalty_is_uniform(const md_penalty *penalty); /* prox treats all blocks
  * weights of a composite's terms add up; with no term on norms beta_m ~ b_m. */
 void md_penalty_weights(const md_penalty *penalty, const double *b, size_t count, double *beta);
 
-/* The penalty as factor times a scalar one, if it is: one term without weights of blocks whose
- * class has a scalar form. NULL otherwise. */
+/* The penalty as factor times a scalar one, if it is: one term whose class has a scalar form, of
+ * weighted norms where blocks have weights. NULL otherwise. */
 const md_scalar_penalty *md_penalty_scalar(const md_penalty *penalty, const void **state,
                                            double *factor);
 

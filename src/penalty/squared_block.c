@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lp-norm MKL: Omega = 1/2 ||b||^2 with the norm ||b|| = (sum d b^q)^(1/q), q >= 1; q = 1 is mkl.
- * The prox satisfies x_m + c d_m x_m^(q-1) = b_m with c = tau ||x||^(2-q): for a given c these are
- * the scalar equations of block-q, and c is the root of
+/* lp-norm MKL: Omega = 1/2 ||b||^2 with the norm ||b|| = (sum (d b)^q)^(1/q), q >= 1; q = 1 is
+ * mkl. The prox satisfies x_m + c d_m^q x_m^(q-1) = b_m with c = tau ||x||^(2-q): for a given c
+ * these are the scalar equations of block-q, and c is the root of
  *
  *     f(log c) = log c + (q-2) log ||x(c)|| - log tau.
  *
@@ -18,15 +18,17 @@
 static const md_param squared_block_params[] =
     MD_ONE_NUMBER("q", "1.5", 1, MD_MOST_Q, "Q", "Exponent of the norm; 1 is mkl, 2 is l2.");
 
-/* (sum d b^q)^(1/q), out of reach of overflow inside the sum. */
+/* (sum (d b)^q)^(1/q), out of reach of overflow inside the sum. */
 static double norm_of(double q, const double *b, const double *weight, size_t count)
 {
-    const double largest = md_largest(b, count);
+    double largest = 0;
+    for (size_t m = 0; m < count; m++)
+        largest = fmax(largest, md_weighted(b, weight, m));
     if (largest == 0)
         return 0;
     double sum = 0;
     for (size_t m = 0; m < count; m++)
-        sum += md_block_weight(weight, m) * md_power(b[m] / largest, q);
+        sum += md_power(md_weighted(b, weight, m) / largest, q);
     return largest * md_power(sum, 1 / q);
 }
 
@@ -43,7 +45,7 @@ struct search {
     const double *weight;
     size_t count;
     double *relative; /* b / largest b */
-    double *log_k;    /* log(d relative^(q-2)); -inf where nothing shrinks */
+    double *log_k;    /* log(d^q relative^(q-2)); -inf where nothing shrinks */
     double *ratio;    /* x / b for the c last tried */
 };
 
@@ -52,8 +54,9 @@ static void begin_search(struct search *search, const double *b, double largest)
     for (size_t m = 0; m < search->count; m++) {
         const double d = md_block_weight(search->weight, m);
         search->relative[m] = b[m] / largest;
-        search->log_k[m] =
-            d > 0 && b[m] > 0 ? log(d) + (search->q - 2) * (log(b[m]) - log(largest)) : -INFINITY;
+        search->log_k[m] = d > 0 && b[m] > 0
+                               ? search->q * log(d) + (search->q - 2) * (log(b[m]) - log(largest))
+                               : -INFINITY;
     }
 }
 
@@ -65,8 +68,7 @@ static void try_multiplier(const struct search *search, double log_c, double *lo
     double largest = 0;
     for (size_t m = 0; m < search->count; m++) {
         search->ratio[m] = md_power_shrink_log(q, log_c + search->log_k[m]);
-        const double x =
-            md_block_weight(search->weight, m) > 0 ? search->relative[m] * search->ratio[m] : 0;
+        const double x = md_weighted(search->relative, search->weight, m) * search->ratio[m];
         largest = x > largest ? x : largest;
     }
     if (largest == 0) { /* all shrunk below the smallest double */
@@ -79,7 +81,7 @@ static void try_multiplier(const struct search *search, double log_c, double *lo
     for (size_t m = 0; m < search->count; m++) {
         const double y = search->ratio[m];
         const double share =
-            md_block_weight(search->weight, m) * md_power(search->relative[m] * y / largest, q);
+            md_power(md_weighted(search->relative, search->weight, m) * y / largest, q);
         sum += share;
         weighted += share * (1 - y) / (y + (q - 1) * (1 - y));
     }
@@ -129,7 +131,7 @@ static void squared_block_prox(const void *state, double tau, const double *b, c
                             .relative = scratch,
                             .log_k = scratch + count,
                             .ratio = scratch + 2 * count};
-    const double largest = md_largest(b, count);
+    const double largest = md_largest_norm(b, count);
     double norm = 0;
     if (largest > 0 && tau > 0) {
         begin_search(&search, b, largest);
@@ -148,15 +150,14 @@ static double squared_block_kernel_weight(const void *state, double b, double to
 }
 
 /* 1/2 ||b||_q^2 is (q-1)-strongly convex in its own norm for 1 < q <= 2, and that norm is at least
- * least_weight^(1/q) times the 2-norm. For q > 2 it is flat across the axes. */
+ * least_weight times the 2-norm. For q > 2 it is flat across the axes. */
 static double squared_block_strong_convexity(const void *state, double least_weight)
 {
     const double q = md_number(state);
-    return q <= 2 ? (q - 1) * pow(least_weight, 2 / q) : 0;
+    return q <= 2 ? (q - 1) * least_weight * least_weight : 0;
 }
 
-/* Half the square of the dual norm (sum d (n/d)^r)^(1/r), r = q/(q-1), which is the r-norm of
- * n d^(-1/q). */
+/* Half the square of the dual norm, which is the r-norm of n/d, r = q/(q-1). */
 static double squared_block_conjugate(const void *state, const double *n, const double *weight,
                                       size_t count)
 {
@@ -164,13 +165,12 @@ static double squared_block_conjugate(const void *state, const double *n, const 
     const double r = q / (q - 1);
     double largest = 0;
     for (size_t m = 0; m < count; m++)
-        largest = fmax(largest, n[m] > 0 ? n[m] * md_power(md_block_weight(weight, m), -1 / q) : 0);
+        largest = fmax(largest, md_over_weight(n, weight, m));
     if (q == 1 || largest == 0 || isinf(largest))
         return largest * largest / 2;
     double sum = 0;
     for (size_t m = 0; m < count; m++)
-        if (n[m] > 0)
-            sum += md_power(n[m] * md_power(md_block_weight(weight, m), -1 / q) / largest, r);
+        sum += md_power(md_over_weight(n, weight, m) / largest, r);
     const double norm = largest * md_power(sum, 1 / r);
     return norm * norm / 2;
 }
@@ -181,8 +181,7 @@ static bool squared_block_has_link(const void *state)
     return q > 1 && q <= 2;
 }
 
-/* x_m = n_m d_m^(-1/q) has the norm N = ||x||_r, and dOmega* / dn_m = N (x_m / N)^(r-1) d_m^(-1/q).
- */
+/* x_m = n_m / d_m has the norm N = ||x||_r, and dOmega* / dn_m = N (x_m / N)^(r-1) / d_m. */
 static void squared_block_link(const void *state, const double *n, const double *weight,
                                size_t count, double *scale)
 {
@@ -190,9 +189,9 @@ static void squared_block_link(const void *state, const double *n, const double 
     const double r = q / (q - 1);
     const double norm = sqrt(2 * squared_block_conjugate(state, n, weight, count));
     for (size_t m = 0; m < count; m++) {
-        const double factor = weight ? md_power(weight[m], -1 / q) : 1;
-        const double ratio = norm > 0 ? n[m] * factor / norm : 0;
-        scale[m] = ratio > 0 ? md_power(ratio, r - 2) * factor * factor : 0;
+        const double d = md_block_weight(weight, m);
+        const double ratio = norm > 0 ? n[m] / d / norm : 0;
+        scale[m] = ratio > 0 ? md_power(ratio, r - 2) / (d * d) : 0;
     }
 }
 
@@ -211,7 +210,7 @@ const md_penalty_class md_penalty_squared_block = {
     .summary = "lp-norm multiple kernel learning: half a squared q-norm of the norms",
     .weights = ", the share of its norm to the power of 2 − q (the norm itself beyond q = 2) under "
                "the penalty",
-    .formula = "1/2 (sum d b^q)^(2/q)",
+    .formula = "1/2 (sum (d b)^q)^(2/q)",
     .params = squared_block_params,
     .state_size = sizeof(double),
     .value = squared_block_value,

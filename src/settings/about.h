@@ -23,7 +23,10 @@ typedef enum md_takes {
     MD_TAKES_TEMPLATES = 1 << 11,
     MD_TAKES_BOUND = 1 << 13,    /* certify */
     MD_TAKES_GAP = 1 << 14,      /* gap, certify */
+    MD_TAKES_WEIGHTS = 1 << 15,  /* block-weight */
     MD_TAKES_PATIENCE = 1 << 12, /* which waits for held-out data, and without them is idle */
+
+    MD_TAKES_GROUPS = 1 << 22,
 
     /* tasks */
     MD_TAKES_KERNELS = 1 << 16,       /* kernel, views, scale, normalize ... */
@@ -40,7 +43,7 @@ enum {
     MD_BATCH_TAKES =
         MD_TAKES_PENALTY | MD_TAKES_STRENGTH | MD_TAKES_CERTIFICATE | MD_TAKES_PATIENCE,
     MD_LOOP_TAKES = MD_TAKES_STRENGTH | MD_TAKES_ROUNDS | MD_TAKES_PATIENCE,
-    MD_ALL_BLOCKS = MD_TAKES_BLOCKS | MD_TAKES_TEMPLATES | MD_TAKES_CHECKPOINTS
+    MD_ALL_BLOCKS = MD_TAKES_BLOCKS | MD_TAKES_WEIGHTS | MD_TAKES_TEMPLATES | MD_TAKES_CHECKPOINTS
 };
 
 typedef struct md_held {

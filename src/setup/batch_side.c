@@ -46,6 +46,7 @@ static medley_status pack(md_problem *problem, bool float64, medley_error *error
                                        .memory = md_problem_memory(problem),
                                        .float64 = float64,
                                        .ridge = problem->options->ridge,
+                                       .weight = md_penalty_block_weights(problem->penalty),
                                        .observer = &problem->progress.watch};
     return md_packed_create(&problem->batch->packed, &problem->bank, &problem->prepared, &options,
                             error);

@@ -3,31 +3,6 @@
  */
 #include "setup/setup.h"
 
-medley_status md_problem_check_scales(const md_problem *problem, medley_error *error)
-{
-    char **list = problem->options->block_scale;
-    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
-        const char *equals = strrchr(list[i], '=');
-        double scale;
-        if (equals == NULL || equals == list[i] || !md_parse_double(equals + 1, &scale) ||
-            !(scale > 0 && scale <= 1e6))
-            return md_fail(error, MEDLEY_USAGE,
-                           "`block-scale='%s'`: write NAME=X with a number X above 0, such as "
-                           "U02=2",
-                           list[i]);
-        bool used = false;
-        for (size_t c = 0; c < problem->candidate_count; c++)
-            used = used || md_selection_matches(list[i], (size_t)(equals - list[i]),
-                                                problem->candidates[c].name,
-                                                problem->candidates[c].origin != MD_FROM_KERNEL);
-        if (!used)
-            return md_fail(error, MEDLEY_USAGE,
-                           "`block-scale='%s'`: there is no block of that name; the first is '%s'",
-                           list[i], problem->candidates[0].name);
-    }
-    return MEDLEY_OK;
-}
-
 static md_about task_about(size_t i)
 {
     return md_tasks[i] != NULL ? md_tasks[i]->about : (md_about){0};

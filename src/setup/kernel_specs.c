@@ -2,21 +2,6 @@
 /* The kernels of a run as strings: those given one by one, and those of files with one a line. */
 #include "setup/setup.h"
 
-#include <ctype.h>
-#include <errno.h>
-
-/* What a line says, without comment and blanks around it. */
-static char *trim(char *line)
-{
-    line[strcspn(line, "#\r\n")] = '\0';
-    while (isspace((unsigned char)*line))
-        line++;
-    size_t length = strlen(line);
-    while (length > 0 && isspace((unsigned char)line[length - 1]))
-        line[--length] = '\0';
-    return line;
-}
-
 /* Is it a spec of a kernel that exists? Here the line is known; options are checked later. */
 static medley_status check_spec(const char *text, medley_error *error)
 {
@@ -29,42 +14,28 @@ static medley_status check_spec(const char *text, medley_error *error)
     return MEDLEY_OK;
 }
 
-static medley_status add_spec(char ***specs, const char *text, const char *path, size_t line,
-                              medley_error *error)
+struct spec_file {
+    char ***specs;
+    const char *path;
+};
+
+static medley_status add_spec(void *context, char *text, size_t line, medley_error *error)
 {
+    const struct spec_file *file = context;
     medley_error inner = {0};
     const medley_status status = check_spec(text, &inner);
     if (status < 0)
-        return md_fail_at(error, status == MEDLEY_USAGE ? MEDLEY_BAD_INPUT : status, path, line,
-                          "%s", inner.message);
-    return md_texts_add(specs, text, error);
-}
-
-static void close_file(FILE **file)
-{
-    if (*file != NULL)
-        fclose(*file);
+        return md_fail_at(error, status == MEDLEY_USAGE ? MEDLEY_BAD_INPUT : status, file->path,
+                          line, "%s", inner.message);
+    return md_texts_add(file->specs, text, error);
 }
 
 static medley_status read_spec_file(char ***specs, const char *path, medley_error *error)
 {
-    MD_CLEARED(close_file) FILE *file = fopen(path, "r");
-    MD_OWNED(free) char *line = NULL;
-    size_t capacity = 0;
-    if (file == NULL)
-        return md_fail_at(error, MEDLEY_FAILED, path, 0,
-                          "cannot be read: %s; `kernels` takes a file with one kernel a line",
-                          strerror(errno));
+    struct spec_file file = {specs, path};
     const size_t before = md_texts_count(*specs);
-    for (size_t number = 1; getline(&line, &capacity, file) >= 0; number++) {
-        const char *text = trim(line);
-        if (text[0] != '\0')
-            MEDLEY_TRY(add_spec(specs, text, path, number, error));
-        errno = 0;
-    }
-    if (!feof(file))
-        return md_fail_at(error, MEDLEY_FAILED, path, 0, "cannot be read to its end: %s",
-                          strerror(errno));
+    MEDLEY_TRY(md_read_lines(path, "`kernels` takes a file with one kernel a line", add_spec, &file,
+                             error));
     if (md_texts_count(*specs) == before)
         return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
                           "there are no kernels in this file; write one a line, such as "

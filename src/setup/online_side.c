@@ -147,20 +147,6 @@ const md_kind md_online_kind = {
 
 /* ---- blocks ---- */
 
-/* A candidate's factor by --block-scale; the last one that fits counts. */
-static double block_scale(const md_problem *problem, const md_candidate *candidate)
-{
-    char **list = problem->options->block_scale;
-    double scale = 1;
-    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
-        const char *equals = strrchr(list[i], '=');
-        if (md_selection_matches(list[i], (size_t)(equals - list[i]), candidate->name,
-                                 candidate->origin != MD_FROM_KERNEL))
-            md_parse_double(equals + 1, &scale);
-    }
-    return scale;
-}
-
 /* Made when it is first needed: kernels have been mixed by then, if they are. */
 static medley_status find_deferred(md_deferred **deferred, md_problem *problem, medley_error *error)
 {
@@ -210,7 +196,7 @@ static medley_status create_block(md_block **block, md_problem *problem, size_t 
     const md_candidate *candidate = &problem->candidates[index];
     md_explicit what = {.name = candidate->name,
                         .features = {.count = 1},
-                        .gain = block_scale(problem, candidate),
+                        .gain = md_block_scale(problem, candidate),
                         .space = problem->space,
                         .kind = candidate->kind,
                         .averaging = problem->options->average,

@@ -203,6 +203,7 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
             md_prepared_make(&problem->prepared, &problem->bank, problem->train, true, error));
     if (!problem->has_kernels)
         MEDLEY_TRY(md_problem_find_primal(problem, error));
+    MEDLEY_TRY(md_problem_find_weights(problem, error));
     if (md_problem_has_values(problem)) {
         medley_error inner = {0};
         const medley_status status = problem->method->kind->find_values(problem, &inner);
@@ -237,6 +238,8 @@ static medley_status find_penalty(md_problem *problem, medley_error *error)
         traits->penalty(own, sizeof own, problem->options);
         name = own;
     }
+    if (strcmp(name, "auto") == 0 && problem->options->groups != NULL)
+        name = "none"; /* beside the groups */
     if (strcmp(name, "auto") == 0)
         name = problem->method->penalty ? problem->method->penalty : problem->method->kind->penalty;
     return md_penalty_create(&problem->penalty, name, error);
@@ -347,7 +350,8 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(find_templates(problem, error));
     MEDLEY_TRY(select_blocks(problem, error));
     MEDLEY_TRY(md_problem_list_candidates(problem, error));
-    MEDLEY_TRY(md_problem_check_scales(problem, error));
+    MEDLEY_TRY(md_problem_check_block_values(problem, error));
+    MEDLEY_TRY(md_problem_find_groups(problem, error));
     MEDLEY_TRY(method->kind->know_blocks(problem, error));
     MEDLEY_TRY(check_blocks(problem, error));
     if (task->check_size != NULL)

@@ -105,8 +105,25 @@ double md_path_lambda(const medley_path_options *path, double largest, size_t st
 medley_status md_check_options(const medley_options *options, const md_task *task,
                                const md_method *method, const md_about *place, medley_error *error);
 medley_status md_problem_check_options(const md_problem *problem, medley_error *error);
-/* The candidates are listed. */
-medley_status md_problem_check_scales(const md_problem *problem, medley_error *error);
+
+/* ---- block_values.c: --block-scale, --block-weight; candidates and penalty are known ---- */
+
+medley_status md_problem_check_block_values(const md_problem *problem, medley_error *error);
+double md_block_scale(const md_problem *problem, const md_candidate *candidate);
+/* Gives the penalty its weights of blocks; features and rows have been found. */
+medley_status md_problem_find_weights(md_problem *problem, medley_error *error);
+
+/* ---- lines.c ---- */
+
+/* A line without comment (#) and blanks around it, if anything is left of it. */
+typedef medley_status (*md_line_taker)(void *context, char *text, size_t line, medley_error *error);
+/* what: for the sentence where there is no such file. */
+medley_status md_read_lines(const char *path, const char *what, md_line_taker take, void *context,
+                            medley_error *error);
+
+/* ---- read_groups.c: --groups; candidates and penalty are known ---- */
+
+medley_status md_problem_find_groups(md_problem *problem, medley_error *error);
 
 /* ---- candidates.c ---- */
 

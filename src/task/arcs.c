@@ -155,6 +155,13 @@ static medley_status find_weights(arc_source *arcs, medley_error *error)
     return md_new_aligned(&arcs->weights, floats, sizeof *arcs->weights, error);
 }
 
+/* Slots that are hashed into. */
+static size_t count_features(const md_source *source, size_t t)
+{
+    (void)t;
+    return (size_t)1 << ((const arc_source *)source)->bits;
+}
+
 static medley_status make_block(md_block **block, md_source *source, size_t t, md_explicit *what,
                                 medley_error *error)
 {
@@ -188,6 +195,7 @@ const md_source_class md_arc_sources = {
     .facts = facts_of,
     .keep = keep_some,
     .find_features = find_features,
+    .features = count_features,
     .block = make_block,
     .free = free_source,
 };

@@ -52,6 +52,9 @@ struct md_source_class {
     /* Makes the features of the problem's rows. */
     medley_status (*find_features)(md_source *source, medley_error *error);
 
+    /* Features of template t, which have been found. */
+    size_t (*features)(const md_source *source, size_t t);
+
     /* A block of template t; what: all but its features. */
     medley_status (*block)(md_block **block, md_source *source, size_t t, md_explicit *what,
                            medley_error *error);

@@ -99,6 +99,13 @@ static medley_status find_features(md_source *source, medley_error *error)
     return check_features(words, error);
 }
 
+static size_t count_features(const md_source *source, size_t t)
+{
+    const word_source *words = (const word_source *)source;
+    return md_templates_is_constant(words->templates, t) ? 1
+                                                         : md_features_count(words->features, t);
+}
+
 static medley_status make_block(md_block **block, md_source *source, size_t t, md_explicit *what,
                                 medley_error *error)
 {
@@ -117,6 +124,7 @@ const md_source_class md_word_templates = {
     .facts = facts_of,
     .keep = keep_some,
     .find_features = find_features,
+    .features = count_features,
     .block = make_block,
     .free = free_source,
 };

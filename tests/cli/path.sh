@@ -135,7 +135,7 @@ misuse "method best" 'method best has no path.*use' --method best
 misuse "method om2" 'method om2 has no path.*use' --method om2
 misuse "method svm" 'method svm has no path.*use' --method svm
 misuse "penalty none" 'no strength' --penalty none
-misuse "a penalty that spicy cannot have" 'group-lasso, elastic' --method spicy --penalty elastic-mkl
+misuse "a penalty that spicy cannot have" 'group-lasso, elastic' --method spicy --penalty mkl+squared-block
 misuse "calibration" 'leave out --calibrate' --calibrate
 misuse "checkpoints" 'leave out --checkpoint' --method spom --checkpoint c
 misuse "an output of another kind" 'ends in .csv or .json' --output table.txt

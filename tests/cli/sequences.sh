@@ -130,6 +130,16 @@ train --template small.template --json train.txt >"$out"
 plain=$(norm_of U01)
 expect_exit 0 "--block-scale" train --template small.template --block-scale 'U01=3' --json train.txt
 check "a larger scale, a larger share" above "$(norm_of U01)" "$plain"
+expect_exit 0 "--block-weight" train --template small.template --block-weight 'U01=3' --json train.txt
+check "a larger weight, a smaller share" above "$plain" "$(norm_of U01)"
+expect_exit 0 "--block-weight by the number of features" train --template small.template --block-weight '*=size' \
+    --json train.txt
+check "a share that is smaller as well" above "$plain" "$(norm_of U01)"
+printf 'words U01,U02 1\nall words,B 0.5 # and the pairs\n' >groups.txt
+expect_exit 0 "--groups" train --template small.template --groups groups.txt --json train.txt
+expect_text "are the penalty" '"penalty":"groups"' "$out"
+expect_exit 0 "--groups beside a penalty" train --template small.template --groups groups.txt --penalty l2 --json train.txt
+expect_text "and the groups" '"penalty":"l2\+groups"' "$out"
 expect_exit 0 "--min-count" train --template small.template --min-count 5 --json train.txt
 expect_exit 0 "--hash-bits" train --template small.template --hash-bits 8 --json train.txt
 expect_exit 0 "hashed features predict" evaluate test.txt
@@ -324,6 +334,18 @@ refuse 2 "no block 'U99'" "one of --blocks that is not there" "${words[@]}" --bl
 refuse 2 'NAME=X' "--block-scale without a number" "${words[@]}" --block-scale U01 train.txt
 refuse 2 'NAME=X' "--block-scale with a word" "${words[@]}" --block-scale U01=much train.txt
 refuse 2 'NAME=X' "--block-scale below 0" "${words[@]}" --block-scale U01=-1 train.txt
+refuse 2 'a number from 1e-06 to 1e\+06 or the word size' "--block-weight below 0" "${words[@]}" --block-weight U01=-1 train.txt
+refuse 2 'a number from 1e-06' "--block-weight of 0" "${words[@]}" --block-weight U01=0 train.txt
+refuse 2 'no block of that name' "--block-weight of a block that is not there" "${words[@]}" --block-weight U77=2 train.txt
+refuse 2 'l2 term of its own' "--block-weight of a block with a term of its own" "${words[@]}" --bigram fixed \
+    --block-weight B=2 train.txt
+printf 'a U01,U77 1\n' >unknown.txt
+refuse 3 "unknown.txt:1: group 'a' names 'U77'" "--groups with an unknown block" "${words[@]}" --groups unknown.txt train.txt
+printf 'a U01,b 1\nb U02,a 1\n' >cycle.txt
+refuse 3 "cycle.txt:2: group 'a' is inside of itself by way of 'b'" "--groups in a circle" "${words[@]}" --groups cycle.txt train.txt
+printf 'a U01 -1\n' >negative.txt
+refuse 3 "negative.txt:1: the weight of group 'a' is '-1'" "--groups with a negative weight" "${words[@]}" --groups negative.txt \
+    train.txt
 refuse 2 'no block of that name' "--block-scale of a block that is not there" "${words[@]}" --block-scale U77=2 train.txt
 refuse 2 "'window:0'" "no neighbours" --views window:0 words.data
 refuse 2 "'blur\(0\)'" "no blur" --views 'blur(0)' words.data

@@ -94,8 +94,8 @@ done
 refuse 2 "squared.*(hinge|logistic)|loss" "a loss of numbers for labels" --loss squared good.csv
 refuse 2 "hinge.*(squared|epsilon)|loss" "a loss of labels for numbers" --task regression \
     --loss hinge good.csv
-refuse 2 'sum over kernels.*(group-lasso|elastic)' "a penalty that is no sum" --penalty elastic-mkl good.csv
-refuse 2 'sum over kernels|group-lasso' "a penalty of two terms" --penalty group-lasso+l2 good.csv
+refuse 2 'sum over kernels.*(group-lasso|elastic)' "a penalty that is no sum" --penalty none good.csv
+refuse 2 'sum over kernels|group-lasso' "a penalty of two squares" --penalty mkl+squared-block good.csv
 refuse 2 "unknown|did you mean|float64" "an unknown way to store" --storage double good.csv
 for gap in 0 -0.1 nan some 2; do
     refuse 2 'gap' "a gap of $gap" --gap "$gap" good.csv

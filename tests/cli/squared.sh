@@ -78,8 +78,14 @@ check "several labels: the gap is reached" at_most "$gap" 1e-5
 check "several labels: C is that of online methods" near "$(key C spicy.json)" 10 1e-9
 expect_exit 0 "a path" "$MEDLEY" path --method spicy --penalty mkl --count 8 --json half.csv
 
+# ---- sums of terms ----
+for penalty in elastic-mkl mkl+l2 'squared-block(q=1.5)+0.5*l2' 'block(q=1.2)+group-lasso'; do
+    train spicy 1e-5 --penalty "$penalty" half.csv
+    check "$penalty: the gap is reached" at_most "$gap" 1e-5
+done
+
 # ---- refused ----
-for penalty in elastic-mkl mkl+l2 'squared-block(q=1.0001)'; do
+for penalty in 'mkl+squared-block(q=1.5)' 'squared-block(q=3)+l2' mkl+none 'squared-block(q=1.0001)'; do
     expect_exit 2 "$penalty" "$MEDLEY" train --model no.medley --method spicy --penalty "$penalty" half.csv
     expect_text "$penalty: says what would do" "squared norm.*group-lasso.*mkl" "$err"
 done

@@ -167,9 +167,9 @@ check "another seed, other folds" bash -c '! cmp -s one.txt two.txt'
 
 # ---- misuse ----
 expect_exit 0 "a combination that fails is a line" tune --cv 2 --method spicy \
-    --penalty 'group-lasso,l2+group-lasso' ring.csv
+    --penalty 'group-lasso,mkl+squared-block' ring.csv
 expect_text "with its reason" 'failed: .*needs a penalty that is a sum over kernels' "$out"
-expect_exit 2 "if all fail that is an error" tune --cv 2 --method spicy --penalty 'mkl+l2,nonsense' ring.csv
+expect_exit 2 "if all fail that is an error" tune --cv 2 --method spicy --penalty 'mkl+squared-block,nonsense' ring.csv
 expect_exit 2 "an option that is none" tune --see 1,2 ring.csv
 expect_exit 2 "a value that is none" tune --C 1,x ring.csv
 expect_text "is named" "C='x'" "$err"

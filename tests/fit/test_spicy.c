@@ -237,9 +237,9 @@ static void what_it_cannot_do_is_refused(void **state)
     static const struct {
         const char *options, *says;
     } cases[] = {
-        {"method=spicy penalty=elastic-mkl", "sum over kernels"},
+        {"method=spicy penalty=none", "sum over kernels"},
         {"method=spicy penalty=l1", "kernel"},
-        {"method=spicy penalty=group-lasso+l2", "sum over kernels"},
+        {"method=spicy penalty=mkl+squared-block", "sum over kernels"},
         {"method=spicy loss=squared", "loss"},
         {"method=spicy loss=softmax-margin", "loss"},
     };

@@ -138,18 +138,18 @@ static void value_matches_the_formula_by_hand(void **state)
         const char *text;
         double value;
     } cases[] = {
-        {"mkl", 12.5},                  /* (4 + 0.5 + 0.5)^2 / 2 */
-        {"group-lasso", 5},             /* 4 + 0.5 + 0.5 */
-        {"l2", 8.3125},                 /* (16 + 0.5 + 0.125) / 2 */
-        {"block", 5.833333333333333},   /* (8 + 0.5 + 0.25) / 1.5 */
-        {"squared-block(q=1)", 12.5},   /* as mkl */
-        {"squared-block(q=2)", 8.3125}, /* as l2 */
-        {"elastic", 6.65625},           /* (5 + 8.3125) / 2 */
-        {"elastic-mkl", 10.515625},     /* (17.0625/2 + 12.5) / 2 */
+        {"mkl", 12.5},                /* (4 + 0.5 + 0.5)^2 / 2 */
+        {"group-lasso", 5},           /* 4 + 0.5 + 0.5 */
+        {"l2", 8.25},                 /* (16 + 0.25 + 0.25) / 2 */
+        {"block", 5.804737854124365}, /* (8 + 2 / sqrt(8)) / 1.5 */
+        {"squared-block(q=1)", 12.5}, /* as mkl */
+        {"squared-block(q=2)", 8.25}, /* as l2 */
+        {"elastic", 6.625},           /* (5 + 8.25) / 2 */
+        {"elastic-mkl", 10.375},      /* (8.25 + 12.5) / 2 */
         {"l1", 0},
         {"sparse-group", 2.5},
         {"none", 0},
-        {"2*l2+none", 16.625},
+        {"2*l2+none", 16.5},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         md_penalty *penalty = make(cases[i].text);
@@ -169,7 +169,7 @@ static void properties_of_terms_add_up(void **state)
     assert_true(fabs(md_penalty_inner_threshold(penalty) - 2) < 1e-15);
     assert_true(fabs(md_penalty_strong_convexity(penalty) - 3.5) < 1e-15);
     assert_int_equal(md_penalty_set_weights(penalty, weight, 2, NULL), MEDLEY_OK);
-    assert_true(fabs(md_penalty_strong_convexity(penalty) - 1.75) < 1e-15);
+    assert_true(fabs(md_penalty_strong_convexity(penalty) - 0.875) < 1e-15);
     assert_int_equal(md_penalty_set_weights(penalty, NULL, 0, NULL), MEDLEY_OK);
     assert_true(fabs(md_penalty_strong_convexity(penalty) - 3.5) < 1e-15);
     md_penalty_free(penalty);

@@ -147,8 +147,8 @@ enum { BLOCKS = 6 };
 static const char *const same[][2] = {
     {"elastic(t=0.3)", "0.7*group-lasso+0.3*l2"},
     {"elastic(t=0.3)", "0.3*l2+0.7*group-lasso"},
-    {"elastic-mkl(s=0.2)", "0.2*absorbed-l2+0.8*mkl"},
-    {"elastic-mkl(s=0.2)", "0.8*mkl+0.2*absorbed-l2"},
+    {"elastic-mkl(s=0.2)", "0.2*l2+0.8*mkl"},
+    {"elastic-mkl(s=0.2)", "0.8*mkl+0.2*l2"},
     {"3*mkl", "mkl+2*mkl"},
     {"2*group-lasso", "group-lasso+0.4*group-lasso+0.6*group-lasso"},
     {"2*block(q=1.3)", "1.5*block(q=1.3)+0.5*block(q=1.3)"},

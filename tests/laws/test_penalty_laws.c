@@ -227,18 +227,18 @@ static double largest_ratio(const void *state, const double *z, const double *we
     return largest;
 }
 
-/* The norm is sqrt(sum d b^2). */
+/* The norm is sqrt(sum (d b)^2). */
 static double l2_dual_norm(const void *state, const double *z, const double *weight, size_t count)
 {
     (void)state;
     double sum = 0;
     for (size_t m = 0; m < count; m++)
         if (z[m] > 0)
-            sum += z[m] / md_block_weight(weight, m) * z[m];
+            sum += pow(z[m] / md_block_weight(weight, m), 2);
     return sqrt(sum);
 }
 
-/* With b~ = d^(1/q) b the norm is the plain q-norm, whose dual is the q'-norm, 1/q + 1/q' = 1. */
+/* With b~ = d b the norm is the plain q-norm, whose dual is the q'-norm, 1/q + 1/q' = 1. */
 static double squared_block_dual_norm(const void *state, const double *z, const double *weight,
                                       size_t count)
 {
@@ -249,13 +249,13 @@ static double squared_block_dual_norm(const void *state, const double *z, const 
     double largest = 0;
     for (size_t m = 0; m < count; m++)
         if (z[m] > 0)
-            largest = fmax(largest, z[m] / pow(md_block_weight(weight, m), 1 / q));
+            largest = fmax(largest, z[m] / md_block_weight(weight, m));
     if (largest == 0 || isinf(largest))
         return largest;
     double sum = 0;
     for (size_t m = 0; m < count; m++)
         if (z[m] > 0)
-            sum += pow(z[m] / pow(md_block_weight(weight, m), 1 / q) / largest, dual);
+            sum += pow(z[m] / md_block_weight(weight, m) / largest, dual);
     return largest * pow(sum, 1 / dual);
 }
 

@@ -170,8 +170,9 @@ static void block_matches_closed_forms(void **state)
             const double b = 0.01 * pow(1.7, i);
             const double tau = 1e-3 * pow(3.1, j);
             const double weight = 1.3;
-            const double c = tau * weight;
-            const double root = 2 * b / (c + sqrt(c * c + 4 * b));
+            const double half = tau * pow(weight, 1.5); /* c for q = 3/2, c below for q = 3 */
+            const double c = tau * weight * weight * weight;
+            const double root = 2 * b / (half + sqrt(half * half + 4 * b));
             double x = b;
             shrink("block", tau, &weight, &x, 1);
             assert_true(fabs(x - root * root) <= 1e-14 * root * root);
@@ -265,11 +266,11 @@ static void squared_block_solves_its_equations(void **state)
             }
             shrink(text, tau, d, x, COUNT);
             for (size_t m = 0; m < COUNT; m++)
-                sum += d[m] * powl(x[m] / size, q);
+                sum += powl(d[m] * x[m] / size, q);
             const long double norm = powl(sum, 1.0L / q);
             for (size_t m = 0; m < COUNT; m++) {
                 const long double y = x[m] / size;
-                const long double c = tau * d[m] * powl(norm, 2 - q);
+                const long double c = tau * powl(d[m], q) * powl(norm, 2 - q);
                 const double tiny = DBL_MIN * fmax(1, b[m]);
                 if (x[m] < tiny) { /* only where x^(q-1) = b/c leads below all doubles */
                     assert_true(powl(b[m] / (size * c), 1 / (q - 1)) * size < 2 * tiny);

@@ -61,6 +61,38 @@ static void value_is_convex_along_segments(void **state)
     for_all_cases(is_convex);
 }
 
+/* With weights d a penalty is the one without at d b, and its conjugate that without at n / d. */
+static void sees_weighted_norms(struct penalty_case *c)
+{
+    double x[CASE_MOST_BLOCKS] = {0};
+    double n[CASE_MOST_BLOCKS] = {0};
+    if (c->class->absorbed != NULL)
+        return; /* which has no weights */
+    for (size_t m = 0; m < c->count; m++) {
+        c->d[m] += 0.1;
+        x[m] = c->d[m] * c->b[m];
+        n[m] = c->b[m] / c->d[m];
+    }
+    c->weight = c->d;
+    const double weighted = case_value(c, c->b);
+    const double conjugate =
+        c->class->conjugate == NULL ? 0 : c->class->conjugate(&c->state, c->b, c->d, c->count);
+    c->weight = NULL;
+    const double plain = case_value(c, x);
+    check(fabs(weighted - plain) <= ROUNDING * plain, c, "Omega(d b)", weighted, plain);
+    if (c->class->conjugate == NULL)
+        return;
+    const double other = c->class->conjugate(&c->state, n, NULL, c->count);
+    check(conjugate == other || fabs(conjugate - other) <= ROUNDING * other, c, "conjugate of n/d",
+          conjugate, other);
+}
+
+static void weights_multiply_norms(void **state)
+{
+    (void)state;
+    for_all_cases(sees_weighted_norms);
+}
+
 static void value_of_zero_is_zero(void **state)
 {
     (void)state;
@@ -212,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(value_is_convex_along_segments),
+        cmocka_unit_test(weights_multiply_norms),
         cmocka_unit_test(value_of_zero_is_zero),
         cmocka_unit_test(kernel_weights_are_norms_over_slopes),
         cmocka_unit_test(kernel_weights_rise_with_norms),

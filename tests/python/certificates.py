@@ -79,10 +79,12 @@ class Penalty:
                    for x in lengths)
 
     def slopes(self, lengths):
-        """First and second derivatives in each length, and the factor of the product of firsts."""
+        """First and second derivatives in each length; and how derivatives in two lengths add to
+        the second ones: a factor, and what it multiplies products of."""
         x = np.array(lengths)
         power = self.power * x ** (self.q - 1)
-        return self.linear + self.square * x + power, self.square + (self.q - 1) * power / x, L(0)
+        return self.linear + self.square * x + power, self.square + (self.q - 1) * power / x, (
+            L(0), x)
 
 
 class SquaredNorm:
@@ -99,7 +101,37 @@ class SquaredNorm:
         x, q = np.array(lengths), self.q
         norm = (x**q).sum() ** (1 / q)
         first = self.factor * norm ** (2 - q) * x ** (q - 1)
-        return first, (q - 1) * first / x, (2 - q) / (self.factor * norm * norm)
+        return first, (q - 1) * first / x, ((2 - q) / (self.factor * norm * norm), first)
+
+
+class Sum:
+    """Of penalties of which at most one is a squared norm."""
+
+    def __init__(self, *terms):
+        self.terms = terms
+
+    def __call__(self, lengths):
+        return sum(term(lengths) for term in self.terms)
+
+    def slopes(self, lengths):
+        firsts, seconds, products = zip(*(term.slopes(lengths) for term in self.terms))
+        coupled = [product for product in products if product[0] != 0]
+        return sum(firsts), sum(seconds), (coupled or products)[0]
+
+
+class Weighted:
+    """A penalty of the lengths times weights."""
+
+    def __init__(self, penalty, weights):
+        self.penalty, self.weights = penalty, np.array(weights, L)
+
+    def __call__(self, lengths):
+        return self.penalty(list(self.weights * np.array(lengths, L)))
+
+    def slopes(self, lengths):
+        first, second, (factor, base) = self.penalty.slopes(
+            list(self.weights * np.array(lengths, L)))
+        return self.weights * first, self.weights**2 * second, (factor, self.weights * base)
 
 
 def gaussian(X, sigma2):
@@ -134,10 +166,10 @@ def _cholesky_solve(H, g):
     return x
 
 
-def optimum(X, y, groups, lam, loss, penalty, rounds=28):
-    """The least value found. groups: lists of columns, one for each kernel."""
+def optimum(X, y, groups, lam, loss, penalty, rounds=28, bias=True):
+    """The least value found. groups: lists of columns, one for each kernel; they may overlap."""
     n, d = X.shape
-    A = np.c_[X, np.ones(n)].astype(L)
+    A = np.c_[X, np.full(n, float(bias))].astype(L)
     y, lam = y.astype(L), L(lam)
     t = np.zeros(d + 1, L)
     unit = np.abs(y).mean() if not isinstance(loss, (Hinge, Logistic)) else L(1)
@@ -150,7 +182,7 @@ def optimum(X, y, groups, lam, loss, penalty, rounds=28):
         return loss.value(y, A @ t).mean() + lam * penalty(lengths(t, L(0)))
 
     best = objective(t)
-    b = np.median(y)
+    b = np.median(y) if bias else L(0)
     best = min(best, objective(np.r_[np.zeros(d, L), b]))
     for k in range(rounds):
         soft = unit * L(10) ** (-L(k) / 3)
@@ -165,11 +197,12 @@ def optimum(X, y, groups, lam, loss, penalty, rounds=28):
             _, slope, curvature = loss.soft(y, A @ t, soft)
             g = A.T @ slope / n
             H = (A.T * (curvature / n)) @ A
-            firsts, seconds, product = penalty.slopes(lengths(t, tiny))
+            firsts, seconds, (product, bases) = penalty.slopes(lengths(t, tiny))
             pull = np.zeros(d + 1, L)
-            for columns, x, first, second in zip(groups, lengths(t, tiny), firsts, seconds):
+            for columns, x, first, second, base in zip(groups, lengths(t, tiny), firsts, seconds,
+                                                       bases):
                 w = t[columns]
-                pull[columns] = first * w / x
+                pull[columns] = base * w / x
                 g[columns] += lam * first * w / x
                 H[np.ix_(columns, columns)] += lam * (
                     first / x * np.eye(len(columns), dtype=L)

@@ -77,7 +77,7 @@ static void options_of_a_trial_make_the_final_model(void **state)
 static void trials_that_fail_leave_the_others_alone(void **state)
 {
     (void)state;
-    static const medley_choice choices[] = {{"penalty", "group-lasso,l2+group-lasso,nonsense"},
+    static const medley_choice choices[] = {{"penalty", "group-lasso,mkl+squared-block,nonsense"},
                                             {"C", "0.1,1"}};
     medley_dataset *data = make_data("ringnorm", 60, 2);
     medley_tuning *tuning = tune_text(data, "method=spicy", choices, 2, 3, NULL);
@@ -100,7 +100,7 @@ static void refusals_say_why(void **state)
         const char *options, *option, *values, *measure, *says;
         size_t folds;
     } cases[] = {
-        {"method=spicy", "penalty", "nonsense,mkl+l2", NULL, "nonsense", 3},
+        {"method=spicy", "penalty", "nonsense,mkl+squared-block", NULL, "nonsense", 3},
         {"method=none", "C", "1,2", NULL, "method 'none'", 3},
         {"kernel=what", "C", "1,2", NULL, "kernel 'what'", 3},
         {"C=1", "lambda", "1,2", NULL, "one of", 3},
