@@ -134,18 +134,34 @@ static void groups_prox(const void *state, double tau, const double *b, const do
     md_block_groups_prox(state, tau, shrunk, scratch);
 }
 
+static size_t groups_scratch(const void *state)
+{
+    const md_block_groups *groups = state;
+    return groups->start[groups->count];
+}
+
 const md_penalty_class md_penalty_groups = {
     .name = "groups",
     .summary = "norms of groups of blocks, from a file",
     .formula = "sum w ||b_g||",
+    .asymmetric = true,
+    .scratch = groups_scratch,
     .value = groups_value,
     .prox = groups_prox,
 };
 
+/* It was named only because there is always a term. */
+static bool does_nothing(const md_penalty_term *term)
+{
+    const double one = 1;
+    return term->class->inner_threshold == NULL && term->class->absorbed == NULL &&
+           term->class->value(term->state, &one, NULL, 1) == 0;
+}
+
 medley_status md_penalty_add_groups(md_penalty *penalty, md_block_groups *groups,
                                     medley_error *error)
 {
-    const bool alone = penalty->count == 1 && penalty->terms[0].class == &md_penalty_none;
+    const bool alone = penalty->count == 1 && does_nothing(&penalty->terms[0]);
     if (alone)
         free(penalty->terms[--penalty->count].state);
     const medley_status status = md_grow(&penalty->terms, &penalty->capacity, penalty->count + 1,

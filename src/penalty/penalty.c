@@ -4,7 +4,6 @@
 #include "penalty/penalty_internal.h"
 
 #include "penalty/block_weight.h"
-#include "penalty/groups.h"
 #include <assert.h>
 #include <ctype.h>
 
@@ -219,18 +218,16 @@ bool md_penalty_is_symmetric(const md_penalty *penalty)
 {
     bool symmetric = true;
     for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
-        symmetric = symmetric && t->class != &md_penalty_groups;
+        symmetric = symmetric && !t->class->asymmetric;
     return symmetric;
 }
 
 size_t md_penalty_scratch(const md_penalty *penalty, size_t count)
 {
     size_t most = 3 * count;
-    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++) {
-        const md_block_groups *groups = t->state;
-        if (t->class == &md_penalty_groups)
-            most = md_max(most, groups->start[groups->count]);
-    }
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        if (t->class->scratch != NULL)
+            most = md_max(most, t->class->scratch(t->state));
     return most;
 }
 

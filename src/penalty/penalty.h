@@ -45,14 +45,19 @@ typedef struct md_penalty_class {
     const void *fixed;               /* the state of scalar, where that is none of the user's */
     const md_param *params;          /* NULL: none */
     size_t state_size;
-    bool uniform; /* without block weights, prox multiplies all b_m by the same factor */
+    bool uniform;    /* without block weights, prox multiplies all b_m by the same factor */
+    bool asymmetric; /* blocks are not alike, even without weights */
+
+    /* Doubles that prox needs, where that may be more than 3 * count; NULL: it is not. */
+    size_t (*scratch)(const void *state);
 
     /* Omega(d b) without its inside part: each norm times its weight d_m = weight[m] >= 0; NULL:
      * all one. */
     double (*value)(const void *state, const double *b, const double *weight, size_t count);
 
     /* shrunk = argmin_x 1/2 ||x - b||^2 + tau Omega(x), all b >= 0 and tau >= 0 finite, shrunk may
-     * be b. 0 <= shrunk <= b. scratch: 3 * count doubles. */
+     * be b. 0 <= shrunk <= b. scratch: 3 * count doubles, or what
+     * `scratch` says if that is more. */
     void (*prox)(const void *state, double tau, const double *b, const double *weight, size_t count,
                  double *shrunk, double *scratch);
 

@@ -2,7 +2,7 @@
 /* Numbers of blocks that options give by name: scales of features and weights of norms. */
 #include "setup/setup.h"
 
-static const char *const SIZE = "size"; /* of --block-weight: the square root of the features */
+static const char *const SIZE = "size"; /* as a weight: the square root of the number of features */
 static const double LEAST = 1e-6, MOST = 1e6;
 
 /* Does NAME=X name the candidate? */
