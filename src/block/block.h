@@ -72,8 +72,8 @@ typedef struct md_block_class {
     /* ||d||^2 of one example's gradient. */
     double (*gradient_norm2)(md_block *block, const md_gradient *gradient);
 
-    /* theta has no parts of this example but those of delta: what rounding has left of the others is
-     * dropped. NULL: it does no harm. */
+    /* theta has no parts of this example but those of delta: what rounding has left of the others
+     * is dropped. NULL: it does no harm. */
     void (*drop_others)(md_block *block, md_example example, const md_delta *delta);
 
     void (*clear)(md_block *block);   /* theta = 0; counted iterates stay counted */

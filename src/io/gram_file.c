@@ -105,7 +105,6 @@ static medley_status append_kernels(medley_dataset *dataset, struct addition wha
 
 static medley_status add_kernels(medley_dataset *dataset, struct addition what, medley_error *error)
 {
-    md_begin(error);
     const size_t before = dataset->gram_count;
     const medley_status status = append_kernels(dataset, what, error);
     while (status < 0 && dataset->gram_count > before)
@@ -116,12 +115,14 @@ static medley_status add_kernels(medley_dataset *dataset, struct addition what, 
 medley_status medley_dataset_add_gram(medley_dataset *dataset, const char *name, const char *path,
                                       medley_error *error)
 {
+    md_begin(error);
     return add_kernels(dataset, (struct addition){.name = name, .path = path}, error);
 }
 
 medley_status medley_dataset_add_distances(medley_dataset *dataset, const char *name,
                                            const char *path, medley_error *error)
 {
+    md_begin(error);
     const struct addition what = {.name = name, .path = path, .are_distances = true};
     return add_kernels(dataset, what, error);
 }

@@ -71,9 +71,9 @@ void md_delta_list(md_delta *delta, size_t parts, float least);
 /* Makes row, start and row_count of a gradient whose list was filled. */
 void md_delta_group_rows(md_delta *delta, size_t length, size_t width);
 
-/* Leaves out, and counts, rows whose right label lacks less than `least` of all probability: they have next to
- * nothing left to learn, and are most of the rows once a model is good. Of the other rows, which
- * have `width` parts, those below least_part are left out. */
+/* Leaves out, and counts, rows whose right label lacks less than `least` of all probability: they
+ * have next to nothing left to learn, and are most of the rows once a model is good. Of the other
+ * rows, which have `width` parts, those below least_part are left out. */
 size_t md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, float least,
                           float least_part);
 
