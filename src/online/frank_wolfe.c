@@ -45,6 +45,8 @@ struct frank_wolfe {
     double least;      /* smaller ones are left alone */
     double gap;        /* relative, after the last epoch; infinite: there was none */
     double smoothing;  /* mu */
+    double least_mu;   /* that rounding allows */
+    double bias;       /* of the objective by smoothing, when mu was last halved */
     uint64_t surveyed; /* it is known what each example lacks */
 };
 
@@ -81,7 +83,8 @@ static void restart(md_online *online)
 {
     const md_online_problem *p = &online->problem;
     const bool smooth = md_penalty_link_kind(p->penalty) == MD_SMOOTH_LINK;
-    *state_of(online) = (struct frank_wolfe){.gap = INFINITY, .smoothing = smooth ? 0 : 1};
+    *state_of(online) =
+        (struct frank_wolfe){.gap = INFINITY, .bias = INFINITY, .smoothing = smooth ? 0 : 1};
     md_duals_restart(online->duals, p->examples, p->gold);
     md_gather_restart(online->gather);
     for (size_t m = 0; m < p->block_count; m++)
@@ -372,7 +375,19 @@ static void drop_rounding(md_online *online)
     }
 }
 
-/* Less smoothing follows where it is most of what is still to be gained. */
+/* Less smoothing follows where it is most of what is still to be gained. Weights are differences of
+ * norms over mu: where less of it has brought more bias, that was rounding. */
+static void smooth_less(struct frank_wolfe *fw, double bias, double met)
+{
+    if (bias > 2 * fw->bias) {
+        fw->smoothing = fw->least_mu = 4 * fw->smoothing;
+        fw->bias = INFINITY;
+    } else if (bias > met && fw->smoothing / 2 >= fw->least_mu) {
+        fw->smoothing /= 2;
+        fw->bias = bias;
+    }
+}
+
 static medley_status measure(md_online *online, double *objective, medley_error *error)
 {
     struct frank_wolfe *fw = state_of(online);
@@ -384,7 +399,7 @@ static medley_status measure(md_online *online, double *objective, medley_error 
     else
         *objective = fmax(objective_met(online), dual);
     const double met = fw->met / (double)online->problem.visit_count;
-    const bool is_smooth = *objective - dual - met <= fmax(met, asked * *objective / 2);
+    const double bias = *objective - dual - met;
     fw->gap = *objective > 0 ? 1 - dual / *objective : 0; /* more than was asked for, or measured */
     if (!kernels && *objective - dual <= WORTH_MEASURING * asked * *objective)
         MEDLEY_TRY(find_gap(online, objective, error));
@@ -394,8 +409,8 @@ static medley_status measure(md_online *online, double *objective, medley_error 
         set_scales(online);
         MEDLEY_TRY(find_gap(online, objective, error));
     }
-    if (fw->gap > asked && !is_smooth)
-        fw->smoothing /= 2;
+    if (fw->gap > asked && bias > asked * *objective / 2)
+        smooth_less(fw, bias, met);
     fw->least = LEAST_SHARE * fmax(asked * *objective, met);
     fw->met = fw->visits = 0;
     set_scales(online);
