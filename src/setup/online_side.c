@@ -70,7 +70,8 @@ size_t md_problem_batch(const md_problem *problem)
         return (size_t)problem->options->batch;
     if (defaults->most_batch == 0 && !md_problem_is_explicit(problem)) {
         const size_t rows = rows_of_a_round(problem);
-        return rows > problem->longest && problem->longest > 0 ? rows / problem->longest : 1;
+        const size_t examples = problem->longest > 0 ? rows / problem->longest : 0;
+        return md_max(md_min(examples, problem->example_count), 1);
     }
     if (defaults->most_batch == 0)
         return BATCH;

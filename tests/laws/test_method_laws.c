@@ -4,6 +4,12 @@
  * and does better than nothing. */
 #include "fit/fitting.h"
 
+#ifdef MEDLEY_SANITIZED
+enum { MOST_THREADS = 2 };
+#else
+enum { MOST_THREADS = 3 };
+#endif
+
 struct data_case {
     const char *generator, *options;
     size_t rows;
@@ -54,7 +60,7 @@ static bool check_method(const struct data_case *given, const char *method)
 {
     medley_dataset *data = make_data(given->generator, given->rows, 2);
     medley_model *model = learn(given, data, method, 1);
-    for (size_t threads = 1; model != NULL && threads <= 3; threads++) {
+    for (size_t threads = 1; model != NULL && threads <= MOST_THREADS; threads++) {
         medley_model *again = learn(given, data, method, threads);
         assert_non_null(again);
         check_same_bytes(model, again);

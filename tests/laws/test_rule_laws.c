@@ -9,7 +9,12 @@
 static const struct chain_size large = {
     .labels = 27, .examples = 30, .longest = 12, .id_blocks = 44};
 static const struct chain_size small = {.labels = 3, .examples = 20, .longest = 6, .id_blocks = 4};
-enum { EPOCHS = 5, SECOND_STAGE = 2, OTHER_SEED = 12 };
+#ifdef MEDLEY_SANITIZED
+enum { EPOCHS = 3 };
+#else
+enum { EPOCHS = 5 };
+#endif
+enum { SECOND_STAGE = 2, OTHER_SEED = 12 };
 
 static md_online_settings settings_of(const md_rule *rule, uint64_t seed, size_t threads)
 {
