@@ -134,8 +134,10 @@ def library_path():
     source tree (where scripts beside the package find it first), the one that was built last."""
     chosen = os.environ.get("MEDLEY_LIBRARY")
     inside = Path(__file__).resolve().with_name("libmedley.so")
-    built = inside.parents[2] / "build-python" / "cmake" / inside.name
-    return chosen or str(built if built.exists() and not inside.exists() else inside)
+    root = inside.parents[2]
+    built = [root / "build-python" / "cmake" / inside.name, root / "build" / inside.name]
+    built = [path for path in built if path.exists() and not inside.exists()]
+    return chosen or str(max(built, key=lambda path: path.stat().st_mtime, default=inside))
 
 
 def _load(path):

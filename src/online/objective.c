@@ -194,7 +194,7 @@ static double penalty_radius(const md_penalty *penalty, double limit, size_t cou
 {
     MD_OWNED(free) double *b = md_calloc(count, sizeof *b);
     if (b == NULL)
-        return INFINITY; /* the projection is a safeguard: do without */
+        return NAN;
     for (size_t m = 0; m < count; m++)
         b[m] = 1;
     double radius = INFINITY;

@@ -149,7 +149,8 @@ void md_online_take_weights(md_online *online);
 /* theta becomes the average of the iterates, which stay counted; it stays as it is if none were. */
 medley_status md_online_take_average(md_online *online, medley_error *error);
 
-/* Radius of a ball that contains the optimum: lambda Omega(theta*) <= the loss at theta = 0. */
+/* Radius of a ball that contains the optimum: lambda Omega(theta*) <= the loss at theta = 0. NaN:
+ * there is no memory to find it. */
 double md_online_radius(const md_online_problem *problem, double lambda, double loss_at_zero);
 
 /* All that changes in training but for the order of visits, which the epoch's number tells. */

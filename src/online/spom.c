@@ -31,7 +31,6 @@ static medley_status choose_radius(md_online *online, medley_error *error)
 {
     const md_online_problem *p = &online->problem;
     double *radius = &online->settings.rates.radius;
-    (void)error;
     if (!isnan(*radius))
         return MEDLEY_OK;
     double at_zero = 0;
@@ -42,6 +41,8 @@ static medley_status choose_radius(md_online *online, medley_error *error)
     *radius =
         none ? INFINITY
              : md_online_radius(p, online->settings.lambda, at_zero / (double)p->example_count);
+    if (isnan(*radius))
+        return md_fail_memory(error, p->penalised * sizeof(double));
     return MEDLEY_OK;
 }
 

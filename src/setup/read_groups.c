@@ -7,6 +7,7 @@
 #include <ctype.h>
 
 static const double MOST_WEIGHT = 1e6;
+enum { MOST_GROUPS = 4096 }; /* each has a flag for every block, and may hold the next one */
 
 typedef enum progress { OPEN, BEGUN, DONE } progress;
 
@@ -94,6 +95,9 @@ static medley_status take_line(void *context, char *text, size_t line, medley_er
     if (!md_parse_double(weight, &group.weight))
         group.weight = NAN;
     MEDLEY_TRY(check_group(file, &group, weight, error));
+    if (file->count == MOST_GROUPS)
+        return FAIL(file, &group, "there are more than %d groups; put blocks into fewer",
+                    MOST_GROUPS);
     MEDLEY_TRY(md_grow(&file->groups, &file->capacity, file->count + 1, sizeof group, error));
     file->groups[file->count++] = group;
     return MEDLEY_OK;

@@ -344,6 +344,8 @@ refuse 3 "unknown.txt:1: group 'a' names 'U77'" "--groups with an unknown block"
 printf 'a U01,b 1\nb U02,a 1\n' >cycle.txt
 refuse 3 "cycle.txt:2: group 'a' is inside of itself by way of 'b'" "--groups in a circle" "${words[@]}" --groups cycle.txt train.txt
 printf 'a U01 -1\n' >negative.txt
+awk 'BEGIN { for (i = 0; i < 5000; i++) print "g" i, "g" i + 1, 1 }' >chain.txt
+refuse 3 "chain.txt:4097: there are more than 4096 groups" "--groups without end" "${words[@]}" --groups chain.txt train.txt
 refuse 3 "negative.txt:1: the weight of group 'a' is '-1'" "--groups with a negative weight" "${words[@]}" --groups negative.txt \
     train.txt
 refuse 2 'no block of that name' "--block-scale of a block that is not there" "${words[@]}" --block-scale U77=2 train.txt
