@@ -33,6 +33,9 @@ static const double LEAST_SHARE = 0.3;
 static const double LEAST_OF_MEAN = 0.2;
 static const double WORTH_MEASURING = 1.5;
 
+/* Of smoothing, over the gap that is asked for. */
+static const double LEAST_BIAS = 0.125;
+
 /* Of a round on kernels: their values for each other are at hand, so its examples are visited again
  * until they lack no more than this share of what they did, or so many times. */
 static const double ENOUGH = 0.3;
@@ -45,8 +48,6 @@ struct frank_wolfe {
     double least;      /* smaller ones are left alone */
     double gap;        /* relative, after the last epoch; infinite: there was none */
     double smoothing;  /* mu */
-    double least_mu;   /* that rounding allows */
-    double bias;       /* of the objective by smoothing, when mu was last halved */
     uint64_t surveyed; /* it is known what each example lacks */
 };
 
@@ -83,8 +84,7 @@ static void restart(md_online *online)
 {
     const md_online_problem *p = &online->problem;
     const bool smooth = md_penalty_link_kind(p->penalty) == MD_SMOOTH_LINK;
-    *state_of(online) =
-        (struct frank_wolfe){.gap = INFINITY, .bias = INFINITY, .smoothing = smooth ? 0 : 1};
+    *state_of(online) = (struct frank_wolfe){.gap = INFINITY, .smoothing = smooth ? 0 : 1};
     md_duals_restart(online->duals, p->examples, p->gold);
     md_gather_restart(online->gather);
     for (size_t m = 0; m < p->block_count; m++)
@@ -375,19 +375,20 @@ static void drop_rounding(md_online *online)
     }
 }
 
-/* Less smoothing follows where it is most of what is still to be gained. Weights are differences of
- * norms over mu: where less of it has brought more bias, that was rounding. */
-static void smooth_less(struct frank_wolfe *fw, double bias, double met)
+/* What smoothing adds to the objective that is minimised: lambda mu/2 sum b^2. */
+static double bias_of(const md_online *online)
 {
-    if (bias > 2 * fw->bias) {
-        fw->smoothing = fw->least_mu = 4 * fw->smoothing;
-        fw->bias = INFINITY;
-    } else if (bias > met && fw->smoothing / 2 >= fw->least_mu) {
-        fw->smoothing /= 2;
-        fw->bias = bias;
+    double squares = 0;
+    for (size_t m = 0; m < online->problem.block_count; m++) {
+        const double length = md_block_length(online->problem.blocks[m]);
+        squares += length * length;
     }
+    return online->settings.lambda * state_of(online)->smoothing / 2 * squares;
 }
 
+/* Less smoothing follows where it is most of what is still to be gained; on kernels, whose norms
+ * are rounded, not without end: weights are differences of norms over mu, and so is their rounding.
+ */
 static medley_status measure(md_online *online, double *objective, medley_error *error)
 {
     struct frank_wolfe *fw = state_of(online);
@@ -409,8 +410,9 @@ static medley_status measure(md_online *online, double *objective, medley_error 
         set_scales(online);
         MEDLEY_TRY(find_gap(online, objective, error));
     }
-    if (fw->gap > asked && bias > asked * *objective / 2)
-        smooth_less(fw, bias, met);
+    if (fw->gap > asked && bias > fmax(met, asked * *objective / 2) &&
+        (!kernels || bias_of(online) > LEAST_BIAS * asked * *objective))
+        fw->smoothing /= 2;
     fw->least = LEAST_SHARE * fmax(asked * *objective, met);
     fw->met = fw->visits = 0;
     set_scales(online);

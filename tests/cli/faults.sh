@@ -7,7 +7,7 @@ if [ ! -x "$MEDLEY_BUILD/faults/driver" ]; then
     skip "faults" "calls are made to fail on Linux and x86-64 only"
     exit 0
 fi
-sample=4
+sample=2
 [[ $MEDLEY_BUILD != *asan* ]] || sample=1 # looking for leaks takes its time
 faults() { # faults NAME OPTIONS...
     local name=$1

@@ -266,9 +266,11 @@ cells() { # cells ROWS CLASSES: a class is a cell of a grid
         }
     }'
 }
-cells 2000 1000 >many.csv
-classes "a thousand classes" many.csv 0.99 --epochs2 3
-classes "a thousand classes on the fly" many.csv 0.99 --epochs2 3 --memory 3M
+labels=1000
+[ $slow = no ] || labels=200
+cells $((2 * labels)) $labels >many.csv
+classes "$labels classes" many.csv 0.99 --epochs2 3
+classes "$labels classes on the fly" many.csv 0.99 --epochs2 3 --memory $((3 * labels))k
 cells 300 300 >once.csv
 classes "every class has one example" once.csv 0.99
 { cells 40 4 && echo "7,7,rare"; } >rare.csv
