@@ -3,7 +3,7 @@
 
     bench/crf_peer.py ATTRIBUTES C [ITERATIONS]
 
-ATTRIBUTES: CRFsuite's format, a line for each item (label, then attributes), an empty line behind each sequence. Minimises
+ATTRIBUTES: CRFsuite's format, a line for each item (label, then attributes), an empty line after each sequence. Minimises
 
     mean over sequences of -log p(y | x) + lambda/2 ||w||^2,     lambda = 1 / (C N),
 

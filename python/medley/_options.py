@@ -91,7 +91,7 @@ def _scales(value):
 
 
 def _weights(value):
-    """`block_weight`: texts name=weight, or a dict {name: weight}."""
+    """`block_weight`: strings name=weight, or a dict {name: weight}."""
     if isinstance(value, dict):
         return [f"{name}={value_text(weight)}" for name, weight in value.items()]
     return value

@@ -44,7 +44,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
     block_weight : None, str, list or dict
         Weights of blocks: the penalty sees the norm of a block times its weight. ``{name: weight}``
         (a name may end in ``'*'``, a weight may be ``"size"``: the square root of the number of
-        features), or texts ``'name=weight'``.
+        features), or strings ``'name=weight'``.
     p : float
         Norm over the kernels of method obscure.
     epochs : int

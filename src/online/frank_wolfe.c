@@ -359,15 +359,23 @@ static medley_status find_gap(md_online *online, double *objective, medley_error
     return MEDLEY_OK;
 }
 
+/* The distribution of visited example i, into duals->scratch.delta; which example that is. */
+static size_t fill_distribution(md_online *online, size_t i, double *offset, double *rounding)
+{
+    const md_online_problem *p = &online->problem;
+    const size_t which = p->visit ? p->visit[i] : i;
+    const md_example example = p->examples[which];
+    md_duals_fill(online->duals, which, example, p->gold + example.row, offset, rounding);
+    return which;
+}
+
 static void drop_rounding(md_online *online)
 {
     const md_online_problem *p = &online->problem;
     for (size_t i = 0; i < p->visit_count; i++) {
-        const size_t which = p->visit ? p->visit[i] : i;
-        const md_example example = p->examples[which];
         double offset;
         double rounding;
-        md_duals_fill(online->duals, which, example, p->gold + example.row, &offset, &rounding);
+        const md_example example = p->examples[fill_distribution(online, i, &offset, &rounding)];
         for (size_t m = 0; m < p->block_count; m++)
             if (p->blocks[m]->class->drop_others != NULL)
                 p->blocks[m]->class->drop_others(p->blocks[m], example,
@@ -429,12 +437,11 @@ static void distributions(md_online *online)
     const md_online_problem *p = &online->problem;
     md_gather_restart(online->gather);
     for (size_t i = 0; i < p->visit_count; i++) {
-        const size_t which = p->visit ? p->visit[i] : i;
-        const md_example example = p->examples[which];
         double offset;
         double rounding;
-        md_duals_fill(online->duals, which, example, p->gold + example.row, &offset, &rounding);
-        md_gather_add(online->gather, which, example.length, &online->duals->scratch.delta);
+        const size_t which = fill_distribution(online, i, &offset, &rounding);
+        md_gather_add(online->gather, which, p->examples[which].length,
+                      &online->duals->scratch.delta);
         online->gather->offset += offset;
         online->gather->rounding += rounding;
     }

@@ -25,7 +25,7 @@ struct file {
     size_t blocks; /* under the penalty */
     struct group *groups;
     size_t count, capacity;
-    md_pool pool; /* of texts and members */
+    md_pool pool; /* of strings and members */
 };
 
 static void clear_file(struct file *file)

@@ -20,7 +20,7 @@ static md_penalty *make(const char *text)
     return penalty;
 }
 
-static const char *const texts[] = {"group-lasso+l2",
+static const char *const specs[] = {"group-lasso+l2",
                                     "0.3*group-lasso+block(q=1.5)",
                                     "block(q=1.05)+2*l2",
                                     "block(q=3)+0.2*group-lasso",
@@ -36,14 +36,14 @@ static void for_all(law check)
 {
     md_random random;
     md_random_seed(&random, 3);
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         for (int trial = 0; trial < 200; trial++) {
             md_penalty_parts parts;
-            md_penalty *penalty = make(texts[i]);
+            md_penalty *penalty = make(specs[i]);
             assert_true(md_penalty_split(&parts, penalty));
             assert_null(parts.root);
             parts.sum.unit = trial % 2 ? 1 : 0.2 + md_random_uniform(&random);
-            check(&parts.sum, texts[i], exp(2 * md_random_normal(&random)),
+            check(&parts.sum, specs[i], exp(2 * md_random_normal(&random)),
                   exp(2 * md_random_normal(&random)));
             md_penalty_free(penalty);
         }
