@@ -126,8 +126,7 @@ def number_list(text):
     return numbers
 
 
-def machine():
-    """One line on where and when the figures came about."""
+def processor():
     model = "unknown processor"
     try:
         for line in open("/proc/cpuinfo", encoding="utf-8"):
@@ -136,8 +135,27 @@ def machine():
                 break
     except OSError:
         pass
+    return f"{os.cpu_count()} processors ({model})"
+
+
+def revision():
+    """The commit that the figures belong to; 'and changes' where files differ from it."""
+    def git(*arguments):
+        return subprocess.run(["git", "-C", str(ROOT), *arguments], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", ":!experiments/*/*.svg",
+                      ":!experiments/*/table.md")
+        return f"commit {git('rev-parse', '--short=10', 'HEAD')}" + (" and changes" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "no commit known"
+
+
+def machine():
+    """One line on where and when the figures came about."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    return f"{os.cpu_count()} processors ({model}), load average {load:.1f} at the end"
+    return f"{processor()}, load average {load:.1f} at the end; {revision()}"
 
 
 def markdown_table(header, rows):

@@ -3,12 +3,15 @@
 not have, or that gives no certificate, is named once and left out."""
 
 import json
+import os
 import signal
 import statistics
 import subprocess
 import sys
-import time
+import tempfile
+import threading
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -52,13 +55,43 @@ PATIENCE = 10  # the limit of our own method, in limits of the others
 GRACE = 3  # an interrupted command may take so many times its limit until it ends by itself
 
 
+def spent(run):
+    return run["seconds"] + (run["seconds_kernels"] or 0)
+
+
 def is_peer(method):
     return method.options[1] != "spicy"
 
 
+class Journal:
+    """Every run that was measured, a line each: what was stopped can go on."""
+
+    def __init__(self, path, go_on):
+        self.path, self.known, self.lock = path, {}, threading.Lock()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if go_on and path.exists():
+            lines = path.read_text(encoding="utf-8").splitlines()
+            self.known = {entry["run"]: entry for entry in map(json.loads, lines)}
+        else:
+            path.write_text("", encoding="utf-8")
+
+    def find(self, run):
+        return self.known[run]["measured"] if run in self.known else None
+
+    def add(self, run, measured):
+        entry = {"run": run, "machine": common.processor(), "measured": measured}
+        with self.lock, open(self.path, "a", encoding="utf-8") as file:
+            self.known[run] = entry
+            file.write(json.dumps(entry) + "\n")
+
+    def machines(self):
+        return " and ".join(sorted({entry["machine"] for entry in self.known.values()}))
+
+
 class Lab:
-    def __init__(self, options, scratch):
+    def __init__(self, options, scratch, journal):
         self.medley, self.scratch = common.find_medley(), Path(scratch)
+        self.journal, self.jobs = Journal(journal, options.go_on), options.jobs
         self.common = ["--spicy-C", options.C, "--gap", options.gap, "--threads", options.threads,
                        "--max-iter", "1000000"]
         self.left_out = {}
@@ -77,12 +110,27 @@ class Lab:
             self.left_out[method.name] = why
             print(f"skipped: method {method.name}: {why}", flush=True)
 
+    def each(self, function, tasks):
+        """Results of the function for each task, so many at a time as there are jobs."""
+        with ThreadPoolExecutor(self.jobs) as pool:
+            return list(pool.map(lambda task: function(*task), tasks))
+
     def train(self, method, options, data, limit):
         """What one run measured, or None where the method cannot. Later options overrule those
         that all runs share. A run over the limit is interrupted: 'stopped' is true then, and
         everything else is how far it came."""
-        command = [self.medley, "train", "--model", str(self.scratch / "model.medley"),
-                   *merge(self.common, method.options, options), "--quiet", "--json", data]
+        arguments = merge(self.common, method.options, options)
+        name = " ".join([Path(data).name, f"{limit:g} s", *arguments]).replace(f"{self.scratch}/", "")
+        measured = self.journal.find(name)
+        if measured is None:
+            measured = self.measure(method, arguments, data, limit)
+            if measured is not None:
+                self.journal.add(name, measured)
+        return measured
+
+    def measure(self, method, arguments, data, limit):
+        model = self.scratch / f"model-{threading.get_ident()}.medley"
+        command = [self.medley, "train", "--model", str(model), *arguments, "--quiet", "--json", data]
         try:
             result = run(command, limit)
         except common.Failed as failure:
@@ -98,16 +146,23 @@ class Lab:
     def repeat(self, method, variants, data, limit, budget):
         """Runs the variants (lists of options) until all are measured, one was stopped, or so many
         seconds are spent."""
-        runs, begin = [], time.monotonic()
+        runs = []
         for options in variants if self.can(method) else ():
             patience = 1 if is_peer(method) else PATIENCE
             measured = self.train(method, options, data, patience * limit)
             if measured is None:
                 return []
             runs.append(measured)
-            if measured["stopped"] or time.monotonic() - begin > budget:
+            if measured["stopped"] or sum(spent(run) for run in runs) > budget:
                 break
         return runs
+
+
+def write_whole(path, text):
+    """For other threads the file is there with all its text, or not."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="ascii", delete=False) as file:
+        file.write(text)
+    os.replace(file.name, path)
 
 
 REPEATABLE = ("--kernel", "--kernels", "--scale")

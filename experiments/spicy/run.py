@@ -13,11 +13,11 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import common  # noqa: E402
 import lab  # noqa: E402
+import rate  # noqa: E402
 import scaling  # noqa: E402
 import uci  # noqa: E402
 
-UCI_PATIENCE = 2  # most other methods come to an end there, given time
-PARTS = ("uci", "gap", "kernels", "rows", "beyond")
+PARTS = ("uci", "gap", "rate", "kernels", "rows", "beyond")
 
 
 def arguments():
@@ -30,12 +30,17 @@ def arguments():
     parser.add_argument("--C", default="0.05", help="of all but table 4 (default 0.05)")
     parser.add_argument("--gap", default="0.01", help="relative gap to reach (default 0.01)")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS",
-                        help="longer runs of other methods are interrupted, of UCI data at "
-                        f"{UCI_PATIENCE} times this (default 60)")
+                        help="longer runs of other methods are interrupted (default 60)")
     parser.add_argument("--budget", type=float, default=600, metavar="SECONDS",
                         help="no further split of a method at one setting after this time "
-                        "(default 600; UCI likewise)")
-    parser.add_argument("--threads", default="0", help="passed on (default 0: all processors)")
+                        "(default 600)")
+    parser.add_argument("--scaling-budget", type=float, default=60, metavar="SECONDS",
+                        help="the same of figures 5 and 6 (default 60)")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N",
+                        help="runs at a time, of one thread each (default 1, with all processors)")
+    parser.add_argument("--continue", dest="go_on", action="store_true",
+                        help="take over the runs of results/runs.jsonl, where an earlier call was "
+                        "stopped")
     parser.add_argument("--quick", action="store_true", help="1 split, few sizes: two minutes")
     parser.add_argument("--publish", action="store_true",
                         help="write table.md and the figures into this folder, not results/")
@@ -43,32 +48,31 @@ def arguments():
     options.parts = [part.strip() for part in options.parts.split(",")]
     if not set(options.parts) <= set(PARTS):
         parser.error(f"--parts: choose from {', '.join(PARTS)}")
+    if options.jobs < 1:
+        parser.error("--jobs: at least 1")
+    options.threads = "0" if options.jobs == 1 else "1"
     return sizes(options)
 
 
 def sizes(options):
-    options.uci_limit, options.uci_budget = (UCI_PATIENCE * options.limit,
-                                             UCI_PATIENCE * options.budget)
     options.fixed_rows, options.fixed_kernels = 200, 20
     options.sets, options.strengths = uci.SETS, uci.STRENGTHS
     options.scaling_sets = scaling.SETS
     options.kernels = (50, 100, 200, 500, 1000, 2000, 4000, 6000)
     options.rows = (500, 1000, 2000, 3000)
     options.many_kernels = (500, 1500, 5000, 15000, 50000)
-    options.beyond_splits, options.beyond_limit, options.curve_limit = 3, 600, 60
+    options.beyond_splits, options.beyond_limit = 3, 600
     if options.quick:
         options.splits = options.scaling_splits = options.beyond_splits = 1
-        options.limit, options.budget, options.curve_limit = 4, 4, 4
-        options.uci_limit, options.uci_budget = options.limit, options.budget
+        options.limit = options.budget = options.scaling_budget = 4
         options.sets, options.strengths = ("sonar",), ("0.05",)
         options.scaling_sets = ("ringnorm",)
         options.kernels, options.rows, options.many_kernels = (50, 500), (500,), (500, 1500)
     return options
 
 
-def measure(options, files, folder, scratch):
+def measure(laboratory, options, files, folder):
     """Everything asked for: (report's parts, table.json's)."""
-    laboratory = lab.Lab(options, scratch)
     text, raw = [], {}
     if "uci" in options.parts:
         found = uci.measure(laboratory, options, files)
@@ -79,6 +83,9 @@ def measure(options, files, folder, scratch):
     if "gap" in options.parts:
         raw["gap"] = uci.figure4(laboratory, options, files["sonar"], folder)
         text.append(uci.report_curves(raw["gap"], options))
+    if "rate" in options.parts:
+        raw["rate"] = rate.measure(laboratory, options, files, folder)
+        text.append(rate.report(raw["rate"]))
     for part, number, label, fixed in (
             ("kernels", 5, "kernels", f"{options.fixed_rows} rows"),
             ("rows", 6, "rows", f"{options.fixed_kernels} kernels")):
@@ -92,7 +99,7 @@ def measure(options, files, folder, scratch):
         scaling.picture_beyond(found, folder / "figure7.svg")
         text.append(scaling.report_beyond(found, options))
         raw["beyond"] = brief(found)
-    return laboratory.left_out, text, raw
+    return text, raw
 
 
 def brief(found):
@@ -107,17 +114,22 @@ def scaling_title(part, number, fixed, options):
             "splits, kernels computed beforehand.\nQuartiles are in the figure.\n")
 
 
-def report(options, left_out, parts):
-    missing = "".join(f"- {name}: {why}\n" for name, why in left_out.items())
+def at_a_time(options):
+    if options.jobs == 1:
+        return "one run at a time, with all processors"
+    return f"{options.jobs} runs at a time, of one thread each"
+
+
+def report(options, laboratory, parts):
+    missing = "".join(f"- {name}: {why}\n" for name, why in laboratory.left_out.items())
     missing = f"\nLeft out:\n\n{missing}" if missing else ""
     return f"""# Many kernels
 
 Made by `experiments/spicy/run.py`: table 4 and figures 3 to 6 of Suzuki and Tomioka (SpicyMKL, Machine
 Learning 2011). Training ends at a relative duality gap of {options.gap}. Seconds are those of training, without reading
 and without computing kernels, which the paper does not count either. A run of another method of more than {options.limit:g} s
-({options.uci_limit:g} s with UCI data) was interrupted (">", with the gap it had reached), and after {options.budget:g} s
-({options.uci_budget:g} s) at one setting no further split was run
-({common.machine()}).
+was interrupted (">", with the gap it had reached); after that, and after {options.budget:g} s at one setting
+({options.scaling_budget:g} s in figures 5 and 6), no further split was run ({laboratory.journal.machines()}; {at_a_time(options)}; {common.revision()}).
 
 "spicy" is with the block 1-norm (group-lasso), "elastic t" with the elastic net of that share;
 simplemkl, hessianmkl, levelmkl, silp and gauss-seidel minimise the objective of "spicy, hinge", or with "logistic" that of
@@ -131,7 +143,7 @@ Gaussians of width 5 chi² + 0.1 (one degree of freedom) on random sets of varia
 probability 1/2, unscaled; the paper does not name the C of these figures, here it is {options.C}.
 
 Figures: [3](figure3.svg) (time, accuracy, active kernels), [4](figure4.svg), [5](figure5.svg),
-[6](figure6.svg), [7](figure7.svg) (beyond the paper).
+[6](figure6.svg), [7](figure7.svg) (beyond the paper), [8](figure8.svg) (the rate of theorem 1).
 {missing}
 """ + "\n".join(part for part in parts if part)
 
@@ -143,14 +155,15 @@ def main():
     files = dict(zip((*options.sets, *options.scaling_sets), common.find_data(*names)))
     folder = HERE if options.publish else HERE / "results"
     with tempfile.TemporaryDirectory(prefix="medley-spicy-") as scratch:
+        laboratory = lab.Lab(options, scratch, HERE / "results" / "runs.jsonl")
         try:
-            left_out, text, raw = measure(options, files, folder, scratch)
+            text, raw = measure(laboratory, options, files, folder)
         except common.Failed as failure:
             sys.exit(f"failed: {failure}")
-    common.write(folder / "table.md", report(options, left_out, text))
+    common.write(folder / "table.md", report(options, laboratory, text))
     common.write_json(HERE / "results" / "table.json",
-                      {"C": options.C, "gap": options.gap, "machine": common.machine(),
-                       "left_out": left_out, **raw})
+                      {"C": options.C, "gap": options.gap, "machine": laboratory.journal.machines(),
+                       "revision": common.revision(), "left_out": laboratory.left_out, **raw})
 
 
 if __name__ == "__main__":

@@ -26,26 +26,34 @@ def bank(laboratory, kernels, seed):
     path = laboratory.scratch / f"kernels-{kernels}-{seed}.txt"
     if not path.exists():
         widths = [5 * draw.gauss(0, 1) ** 2 + 0.1 for _ in range(kernels)]
-        path.write_text("".join(f"rbf(sigma={width:.6g})@random{m}\n"
-                                for m, width in enumerate(widths, 1)), encoding="ascii")
+        lab.write_whole(path, "".join(f"rbf(sigma={width:.6g})@random{m}\n"
+                                      for m, width in enumerate(widths, 1)))
     return ["--views", f"random:{kernels}:{seed}", "--kernels", str(path), "--normalize", "trace"]
 
 
-def series(laboratory, options, data, path, sizes):
-    """{method: {size: runs}}; sizes: a name -> (kernels, rows). A method ends with the size at
-    which a run was stopped or took longer than the limit allows."""
-    found = {}
-    for method in METHODS:
+def series(laboratory, options, files, sizes):
+    """{data: {method: {size: runs}}}; sizes: a name -> (kernels, rows). A method ends with the size
+    at which a run was stopped or took longer than the limit allows."""
+    def one_method(data, method):
+        found = {}
         for size, (kernels, rows) in sizes.items():
             variants = [[*bank(laboratory, kernels, s), "--sample", str(rows), "--seed", str(s)]
                         for s in range(1, options.scaling_splits + 1)]
-            runs = laboratory.repeat(method, variants, path, options.limit, options.budget)
+            runs = laboratory.repeat(method, variants, files[data], options.limit,
+                                     options.scaling_budget)
             if not runs:
                 break
-            found.setdefault(method.name, {})[size] = runs
+            found[size] = runs
             say(data, method.name, kernels, rows, runs)
             if not lab.finished(runs):
                 break
+        return found
+
+    tasks = [(data, method) for data in options.scaling_sets for method in METHODS]
+    found = {data: {} for data in options.scaling_sets}
+    for (data, method), cells in zip(tasks, laboratory.each(one_method, tasks)):
+        if cells:
+            found[data][method.name] = cells
     return found
 
 
@@ -57,14 +65,12 @@ def say(data, name, kernels, rows, runs):
 
 def measure_kernels(laboratory, options, files):
     sizes = {m: (m, options.fixed_rows) for m in options.kernels}
-    return {data: series(laboratory, options, data, files[data], sizes)
-            for data in options.scaling_sets}
+    return series(laboratory, options, files, sizes)
 
 
 def measure_rows(laboratory, options, files):
     sizes = {n: (options.fixed_kernels, n) for n in options.rows}
-    return {data: series(laboratory, options, data, files[data], sizes)
-            for data in options.scaling_sets}
+    return series(laboratory, options, files, sizes)
 
 
 def picture(found, path, label):

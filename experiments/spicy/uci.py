@@ -10,8 +10,7 @@ SETS = ("liver", "pima", "ionosphere", "sonar")  # the paper also has wpbc
 STRENGTHS = ("0.005", "0.05", "0.5")
 BANK = ["--views", "all+each", "--kernel", "rbf(sigma={0.1,0.25,0.5,0.75,1,2..20})",
         "--kernel", "poly(degree={1..3})", "--normalize", "trace", "--scale", "standard"]
-METHODS = (lab.SPICY + lab.ELASTIC[:2] + lab.PEERS + lab.LOGISTIC_PEERS + (lab.SIMPLEX,)
-           + lab.BASELINES)
+METHODS = lab.SPICY + lab.ELASTIC[:2] + lab.PEERS + lab.LOGISTIC_PEERS + lab.BASELINES
 
 # Published outer iterations: spicy with hinge and logistic loss; SimpleMKL (and calls of its SVM),
 # HessianMKL, LevelMKL, SILP.
@@ -58,20 +57,25 @@ def strengths(method, C, cell, splits):
 
 
 def measure(laboratory, options, files):
-    """{data: {C: {method: runs}}}"""
-    found = {}
-    for data in options.sets:
-        for C in options.strengths:
-            for method in METHODS:
-                cell = found.get(data, {}).get(C, {})
-                variants = [[*split(s + 1), "--spicy-C", own]
-                            for s, own in enumerate(strengths(method, C, cell, options.splits))]
-                runs = laboratory.repeat(method, variants, files[data], options.uci_limit,
-                                         options.uci_budget)
-                if runs:
-                    found.setdefault(data, {}).setdefault(C, {})[method.name] = runs
-                    print(f"{data} C {C}:", "  ".join(row(method.name, runs)), flush=True)
-    return found
+    """{data: {C: {method: runs}}}. The simplex comes last: it has its C from a run before it."""
+    found = {data: {C: {} for C in options.strengths} for data in options.sets}
+
+    def one_cell(data, C, method):
+        own = strengths(method, C, found[data][C], options.splits)
+        variants = [[*split(s + 1), "--spicy-C", strength] for s, strength in enumerate(own)]
+        runs = laboratory.repeat(method, variants, files[data], options.limit, options.budget)
+        if runs:
+            print(f"{data} C {C}:", "  ".join(row(method.name, runs)), flush=True)
+        return runs
+
+    settings = [(data, C) for data in options.sets for C in options.strengths]
+    for methods in (METHODS, (lab.SIMPLEX,)):
+        tasks = [(data, C, method) for method in methods for data, C in settings]
+        for (data, C, method), runs in zip(tasks, laboratory.each(one_cell, tasks)):
+            if runs:
+                found[data][C][method.name] = runs
+    return {data: {C: cell for C, cell in cells.items() if cell}
+            for data, cells in found.items() if any(cells.values())}
 
 
 def mean(runs, key, digits=1):
@@ -203,7 +207,7 @@ def figure3(found, folder):
         panels = []
         for data, cells in found.items():
             panel = Panel(data, "C", label, y_log=log)
-            for i, method in enumerate(METHODS):
+            for i, method in enumerate((*METHODS, lab.SIMPLEX)):
                 points = []
                 for C, cell in cells.items():
                     values = [factor * v for v in lab.column(cell.get(method.name, []), key)]
@@ -224,10 +228,14 @@ def figure4(laboratory, options, path, folder):
     gap = Panel("sonar: relative duality gap", "training time (s)", "gap")
     active = Panel("sonar: active kernels", "training time (s)", "active kernels")
     curves = {}
-    for method in (*lab.SPICY, *lab.PEERS):
+
+    def one_method(method):
         wanted = "1e-6" if method in lab.SPICY else "1e-3"
-        measured = laboratory.can(method) and laboratory.train(
-            method, [*split(1), "--gap", wanted], path, options.curve_limit)
+        return laboratory.can(method) and laboratory.train(
+            method, [*split(1), "--gap", wanted], path, options.limit)
+
+    methods = (*lab.SPICY, *lab.PEERS)
+    for method, measured in zip(methods, laboratory.each(one_method, [(m,) for m in methods])):
         course = [e for e in measured["epochs"] if e.get("gap") is not None] if measured else []
         if measured and not course:
             print(f"skipped: figure 4, {method.name}: no gaps of single iterations")
@@ -252,6 +260,6 @@ def report_curves(curves, options):
         return ""
     header = ["method", *(f"gap {level:g} (s)" for level in levels), "outer iterations"]
     return (f"## How the gap closes (figure 4)\n\nsonar, split 1, C = {options.C}; seconds of training "
-            f"until the gap was reached for the first time, empty if not within {options.curve_limit} s.\n"
+            f"until the gap was reached for the first time, empty if not within {options.limit:g} s.\n"
             "spicy was to reach 1e-6, the others 1e-3. The dual value, and with it the gap, is known anew after each look at all kernels only. "
             f"The paper shows wpbc.\n\n{common.markdown_table(header, rows)}")

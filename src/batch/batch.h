@@ -38,6 +38,8 @@ struct md_batch_problem {
     const md_scalar_sum *rest; /* what is added to the square; NULL: nothing */
     double gap;                /* wanted: (primal - dual) / primal */
     size_t max_iterations;     /* outer ones */
+    double first_gamma;        /* in units of the automatic one; 0: 1 */
+    double growth;             /* of gamma, with each outer iteration; 0: as it suits */
     size_t threads;
     md_one_kernel_solver inner; /* of such methods; NULL: the one that suits */
     /* After each outer iteration; false: stop. May be NULL. */

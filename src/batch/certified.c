@@ -205,6 +205,8 @@ static medley_status prepare(struct run *run, medley_error *error)
                                     .y = run->y,
                                     .gap = problem->options->gap,
                                     .max_iterations = (size_t)problem->options->max_iterations,
+                                    .first_gamma = problem->options->spicy_gamma,
+                                    .growth = problem->options->spicy_growth,
                                     .threads = problem->threads,
                                     .watch = watch,
                                     .context = run};
@@ -478,7 +480,7 @@ const md_method md_method_spicy = {
     .about = &(const md_about){.name = "spicy",
                                .summary = "the optimum with a certificate, for up to some "
                                           "thousands of rows and kernels",
-                               .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
+                               .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS | MD_TAKES_PROXIMAL},
     .suits = md_sparse_batch_suits,
     .fit_path = md_fit_batch_path,
     .solve = md_batch_solve,

@@ -40,8 +40,8 @@
  * - Smooth duals (section 4.3). If (C g)* is smooth, it stands in phi itself and a stays 0; if l*
  *   is smooth too, one outer iteration is enough. If it is too steep for Newton's method, the run
  *   starts again with proximal steps.
- * - gamma. It grows fourfold while inner problems are easy, and shrinks when they are hard and
- *   when kernels join, so that Newton's method starts near the minimum.
+ * - gamma. It grows, fourfold if nobody says otherwise, while inner problems are easy, and shrinks
+ * when they are hard and when kernels join, so that Newton's method starts near the minimum.
  * - Kinks. Newton's method finds the rows at kinks of the loss one by one; some hundred steps. So
  *   phi has the loss with its kinks rounded off (margin_loss.h), sharper with every outer
  *   iteration, as interior-point methods do it. Values and gaps are those of the loss itself.
@@ -59,7 +59,6 @@
 #include "batch/certificate.h"
 #include "linalg/vectors.h"
 
-static const double GROWTH = 4; /* of gamma, per outer iteration */
 /* Of gamma in all: beyond this steps get less exact, not longer. Those by factors stay exact, and
  * unscaled data with a weak penalty need them. */
 static const double MOST_GROWTH = 1e7, MOST_GROWTH_BY_FACTORS = 1e13;
@@ -83,8 +82,8 @@ static double next_growth(const md_spicy *s, size_t steps)
 {
     const double most = md_spicy_has_low_rank(s) ? MOST_GROWTH_BY_FACTORS : MOST_GROWTH;
     if (steps >= TOO_MANY_STEPS || s->gamma_z > most * s->first_gamma_z)
-        return 1 / GROWTH;
-    return steps >= MANY_STEPS || GROWTH * s->gamma_z > most * s->first_gamma_z ? 1 : GROWTH;
+        return 1 / s->growth;
+    return steps >= MANY_STEPS || s->growth * s->gamma_z > most * s->first_gamma_z ? 1 : s->growth;
 }
 
 /* a <- prox(v) = ratio v with v = a + gamma rho; K a is updated along with it. */
@@ -155,7 +154,7 @@ static medley_status solve_rounds(md_spicy *s, double wanted, medley_error *erro
         step->gap = md_spicy_gap(s);
         if (step->gap <= wanted || is_over(s))
             break;
-        MEDLEY_TRY(proximal_update(s, s->gamma_z > s->first_gamma_z ? 1 / GROWTH : 1, error));
+        MEDLEY_TRY(proximal_update(s, s->gamma_z > s->first_gamma_z ? 1 / s->growth : 1, error));
         MEDLEY_TRY(md_spicy_next_set(s, NULL, error));
     }
     return MEDLEY_OK;

@@ -44,7 +44,7 @@ struct md_spicy {
     bool smooth_penalty, gave_up;
     bool smooth_loss;      /* and so is the loss's: one outer step */
     double gamma, gamma_z; /* proximity to the coefficients, to the scores */
-    double first_gamma_z;
+    double first_gamma_z, growth;
     double softness;                /* of the loss's kinks in phi; 0: they are as they are */
     double least_softness, set_gap; /* set_gap: of this working set, when last seen */
     double inner_target; /* smooth_loss: the Newton decrement to reach, as a share of the primal */
@@ -94,8 +94,8 @@ struct md_spicy {
 
     size_t iterations, newton_steps, passes;
     size_t rounds;    /* working sets that were checked against all kernels */
-    double least_gap; /* of this working set */
-    size_t stalled;   /* outer iterations in a row that hardly reduced it */
+    double least_gap; /* of this working set when iterations last made progress */
+    size_t stalled;   /* outer iterations since then */
     double began;
 };
 

@@ -11,6 +11,7 @@ enum { TALL_ROWS = 128 }; /* rank-one terms per product of matrices */
 /* The first gamma, in units of scores over dual variables: small enough that Newton's method
  * reaches the first minimum, large enough for few outer iterations. */
 static const double FIRST_GAMMA = 10;
+static const double GROWTH = 4;        /* of gamma, per outer iteration */
 static const double START_GROWTH = 16; /* of gamma, for a start that is near the optimum */
 /* Of kinks, in units of scores: with the first one Newton's method is as quick as for the logistic
  * loss; the last one makes no difference. */
@@ -57,11 +58,13 @@ static void set_gamma(md_spicy *s)
         diagonal += md_packed_trace(s->packed, m);
     diagonal /= (double)s->kernels * (double)s->n;
     const double unit = unit_of_scores(s->problem, s->n);
-    s->gamma_z = FIRST_GAMMA * unit;
+    const double first = FIRST_GAMMA * (s->problem->first_gamma > 0 ? s->problem->first_gamma : 1);
+    s->growth = s->problem->growth > 0 ? s->problem->growth : GROWTH;
+    s->gamma_z = first * unit;
     s->first_gamma_z = s->gamma_z;
     s->softness = s->problem->loss->soft_slope != NULL ? FIRST_SOFTNESS * unit : 0;
     s->least_softness = LEAST_SOFTNESS * s->softness;
-    s->gamma = s->smooth_penalty ? 1 : FIRST_GAMMA * unit / (diagonal > 0 ? diagonal : 1);
+    s->gamma = s->smooth_penalty ? 1 : first * unit / (diagonal > 0 ? diagonal : 1);
 }
 
 static medley_status allocate(md_spicy *s, medley_error *error)

@@ -9,6 +9,7 @@ enum { FIRST_MEMBERS = 400, MORE_MEMBERS = 100 };
 static const double NEAR = 0.95;     /* share of the threshold that keeps a member without weight */
 static const double SET_SHARE = 0.5; /* of the wanted gap, to be reached on a working set */
 static const double ROUND_SHARE = 0.03; /* of the gap over all kernels, in early rounds */
+static const double PROGRESS = 0.9;     /* a gap that fell by this factor */
 
 md_chosen md_spicy_members(md_spicy *s, bool active_only)
 {
@@ -210,8 +211,11 @@ medley_status md_spicy_set_gap(md_spicy *s, double *gap, medley_error *error)
         s->norm2[i] = sqrt(s->norm2[i]);
     *gap =
         md_relative_gap(s->best_primal, md_dual_value(p, s->candidate, s->norm2, s->count, &scale));
-    s->stalled = *gap < 0.9 * s->least_gap ? 0 : s->stalled + 1;
-    s->least_gap = fmin(s->least_gap, *gap);
     s->set_gap = *gap;
+    s->stalled++;
+    if (*gap < PROGRESS * s->least_gap) {
+        s->least_gap = *gap;
+        s->stalled = 0;
+    }
     return MEDLEY_OK;
 }

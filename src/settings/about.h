@@ -27,6 +27,7 @@ typedef enum md_takes {
     MD_TAKES_PATIENCE = 1 << 12, /* which waits for held-out data, and without them is idle */
 
     MD_TAKES_GROUPS = 1 << 22,
+    MD_TAKES_PROXIMAL = 1 << 23, /* spicy-gamma, spicy-growth */
 
     /* tasks */
     MD_TAKES_KERNELS = 1 << 16,       /* kernel, views, scale, normalize ... */

@@ -55,6 +55,40 @@ static void a_limit_leaves_a_valid_certificate(void **state)
         }
 }
 
+/* Theorem 1: the distance to the optimum falls by a constant factor with proximal steps of constant
+ * length, and by ever more with longer ones. So iterations to a small gap are few if gamma grows.
+ */
+static size_t iterations_to(batch_case *c, double growth)
+{
+    md_batch_solution s;
+    medley_error error = {0};
+    c->problem.first_gamma = 0.3;
+    c->problem.growth = growth;
+    check_ok(md_batch_solve(&s, &c->problem, NULL, &error), &error);
+    check_certificate(c, &s);
+    assert_true(s.converged);
+    const size_t count = s.step_count;
+    md_batch_solution_clear(&s);
+    return count;
+}
+
+static void longer_steps_converge_faster(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        batch_case c;
+        open_choice(&c, i);
+        c.problem.gap = 1e-2;
+        const size_t constant = iterations_to(&c, 1);
+        const size_t growing = iterations_to(&c, 4);
+        c.problem.gap = 1e-5; /* three more digits */
+        assert_true(growing < constant);
+        assert_true(iterations_to(&c, 4) <= growing + 4);
+        assert_true(iterations_to(&c, 1) > constant + 4);
+        close_case(&c);
+    }
+}
+
 /* One iteration is not enough to find anything better than no kernels: that is returned. */
 static void the_empty_model_may_be_the_best_so_far(void **state)
 {
@@ -230,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_limit_leaves_a_valid_certificate),
+        cmocka_unit_test(longer_steps_converge_faster),
         cmocka_unit_test(the_empty_model_may_be_the_best_so_far),
         cmocka_unit_test(a_watcher_sees_progress_and_may_end_it),
         cmocka_unit_test(no_gap_at_all_is_asked_for),
