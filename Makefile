@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan msan coverage faults kills fuzz
+.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan msan coverage faults kills fuzz experiments
 
 all: deps
 	@cmake --preset release >/dev/null
@@ -40,6 +40,11 @@ test:
 	@$(MAKE) asan
 	@MEDLEY_BUILT_LIBRARY=$(CURDIR)/build/libmedley.so scripts/install-python --quiet
 	@scripts/run-tests build build-asan
+
+# Every table and figure of experiments/, from one commit; QUICK=1: a look at each.
+# PUBLISH=1 puts them into the repository's folders.
+experiments: all
+	@experiments/all.py $(if $(QUICK),--quick) $(if $(PUBLISH),--publish)
 
 # Every test with each variant of the vector loops and of OpenBLAS that this processor runs.
 processors: all
