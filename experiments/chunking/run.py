@@ -169,9 +169,9 @@ def choose_strength(lab, penalty):
     tried = {}
     for strength in SELECTORS[penalty]:
         recipe = [*SELECTOR_STEPS, "--penalty", penalty, "--C", strength]
-        lab.train(recipe, lab.fit, "selector")
+        kept = any(block["norm"] > 0 for block in lab.train(recipe, lab.fit, "selector")["blocks"])
         scores = [lab.choose([*RETRAIN, "--from", "SELECTOR", "--keep", str(count)])
-                  for count in KEPT_TO_CHOOSE]
+                  if kept else {"f1": 0} for count in KEPT_TO_CHOOSE]
         tried[strength] = sum(score["f1"] for score in scores) / len(scores)
         print(f"{penalty}, C {strength}: held-out F1 {tried[strength]:.2f}", flush=True)
     return max(tried, key=tried.get), tried

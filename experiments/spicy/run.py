@@ -41,7 +41,7 @@ def arguments():
     parser.add_argument("--continue", dest="go_on", action="store_true",
                         help="take over the runs of results/runs.jsonl, where an earlier call was "
                         "stopped")
-    parser.add_argument("--quick", action="store_true", help="1 split, few sizes: two minutes")
+    parser.add_argument("--quick", action="store_true", help="1 split, few sizes: a minute")
     parser.add_argument("--publish", action="store_true",
                         help="write table.md and the figures into this folder, not results/")
     options = parser.parse_args()
@@ -64,7 +64,7 @@ def sizes(options):
     options.beyond_splits, options.beyond_limit = 3, 600
     if options.quick:
         options.splits = options.scaling_splits = options.beyond_splits = 1
-        options.limit = options.budget = options.scaling_budget = 4
+        options.limit = options.budget = options.scaling_budget = 2
         options.sets, options.strengths = ("sonar",), ("0.05",)
         options.scaling_sets = ("ringnorm",)
         options.kernels, options.rows, options.many_kernels = (50, 500), (500,), (500, 1500)
