@@ -19,7 +19,7 @@ proven() {
 
 "$MEDLEY" generate waveform --rows 90 --output wave.csv
 "$MEDLEY" generate ringnorm --rows 60 --output two.csv
-"$MEDLEY" generate treebank --rows 12 --output trees.conllu
+"$MEDLEY" generate treebank --rows 8 --output trees.conllu
 "$MEDLEY" generate handwriting --rows 12 --to letter --output words.data
 tagged 40 3 >tagged.txt
 
@@ -28,19 +28,19 @@ proven "rows" 0.01 --scale standard wave.csv
 proven "two labels" 0.01 --scale standard --loss softmax-margin two.csv
 proven "handwriting" 0.02 words.data
 proven "templates" 0.05 --template chunk --penalty l2 --C 1 tagged.txt
-proven "trees" 0.1 --unlabelled --template arc-form-upos --hash-bits 10 --C 0.3 trees.conllu
+proven "trees" 0.2 --unlabelled --template arc-form-upos --hash-bits 10 --C 0.3 trees.conllu
 
 # ---- the optimum ----
 both=(--loss logistic --C 0.5 --scale standard --views each --kernel 'linear(explicit)' wave.csv)
 for penalty in l2 mkl group-lasso; do
-    "$MEDLEY" train --model fw.medley --method frank-wolfe --gap 2e-3 --penalty $penalty --json --quiet "${both[@]}" |
+    "$MEDLEY" train --model fw.medley --method frank-wolfe --gap 5e-3 --penalty $penalty --json --quiet "${both[@]}" |
         sed -E 's/"epochs":\[[^]]*\],?//' >fw.json
     proven "$penalty" 1e-3 --penalty $penalty "${both[@]}"
-    check "$penalty: no worse than frank-wolfe" at_most "$objective" "$(awk -v d="$(key dual fw.json)" 'BEGIN { print d * 1.003 }')"
+    check "$penalty: no worse than frank-wolfe" at_most "$objective" "$(awk -v d="$(key dual fw.json)" 'BEGIN { print d * 1.0061 }')"
     check "$penalty: nothing is below the bound" at_most "$dual" "$(key objective fw.json)"
 done
 for penalty in l1 sparse-group mkl+l2; do
-    expect_exit 0 "$penalty" "$MEDLEY" train --model m.medley --method fista --penalty $penalty --json --quiet "${both[@]}"
+    expect_exit 0 "$penalty" "$MEDLEY" train --model m.medley --method fista --penalty $penalty --gap 0.03 --json --quiet "${both[@]}"
     expect_text "$penalty: converges" '"converged":true' "$out"
     grep -oE '[{]"objective":[0-9.e-]+' "$out" | cut -d: -f 2 >falling.txt
     check "$penalty: the objective never rises" awk 'NR > 1 && $1 > last * (1 + 1e-6) { exit 1 } { last = $1 } END { if (NR < 5) exit 1 }' falling.txt
