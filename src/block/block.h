@@ -76,6 +76,9 @@ typedef struct md_block_class {
      * is dropped. NULL: it does no harm. */
     void (*drop_others)(md_block *block, md_example example, const md_delta *delta);
 
+    /* <theta, theta'> with the theta' of a body that was exported. */
+    double (*inner)(md_block *block, const float *body);
+
     void (*clear)(md_block *block);   /* theta = 0; counted iterates stay counted */
     void (*restart)(md_block *block); /* theta = 0 and no iterates counted, as after creation */
     double (*norm2)(md_block *block); /* ||theta||^2 from scratch */

@@ -77,6 +77,7 @@ void md_explicit_finish(md_block *block, const md_step *step);
 void md_explicit_clear(md_block *block);
 void md_explicit_restart(md_block *block);
 double md_explicit_norm2(md_block *block);
+double md_explicit_inner(md_block *block, const float *body);
 void md_explicit_soft_threshold(md_block *block, double tau);
 double md_explicit_sum_abs(md_block *block);
 medley_status md_explicit_take_average(md_block *block, medley_error *error);
@@ -89,11 +90,11 @@ void md_explicit_free(md_block *block);
 /* These, in the table of a class. */
 #define MD_EXPLICIT_STATE                                                                          \
     .finish = md_explicit_finish, .clear = md_explicit_clear, .restart = md_explicit_restart,      \
-    .norm2 = md_explicit_norm2, .soft_threshold = md_explicit_soft_threshold,                      \
-    .sum_abs = md_explicit_sum_abs, .take_average = md_explicit_take_average,                      \
-    .body_size = md_explicit_body_size, .export_body = md_explicit_export_body,                    \
-    .import_body = md_explicit_import_body, .visit_state = md_explicit_visit_state,                \
-    .free = md_explicit_free
+    .norm2 = md_explicit_norm2, .inner = md_explicit_inner,                                        \
+    .soft_threshold = md_explicit_soft_threshold, .sum_abs = md_explicit_sum_abs,                  \
+    .take_average = md_explicit_take_average, .body_size = md_explicit_body_size,                  \
+    .export_body = md_explicit_export_body, .import_body = md_explicit_import_body,                \
+    .visit_state = md_explicit_visit_state, .free = md_explicit_free
 
 /* The gradient in the parts of one group. */
 struct slice {

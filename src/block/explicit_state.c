@@ -136,6 +136,17 @@ double md_explicit_norm2(md_block *block)
     return block->scale * block->scale * sum;
 }
 
+double md_explicit_inner(md_block *block, const float *body)
+{
+    explicit_block *x = (explicit_block *)block;
+    catch_up_all(x);
+    double sum = 0;
+    for (size_t f = 0; f < x->features; f++)
+        for (size_t p = 0; p < x->width; p++)
+            sum += (double)md_explicit_weights(x, f)[p] * (double)body[f * x->width + p];
+    return block->scale * sum / x->what.gain;
+}
+
 void md_explicit_soft_threshold(md_block *block, double tau)
 {
     explicit_block *x = (explicit_block *)block;

@@ -299,6 +299,17 @@ static double norm2(md_block *block)
     return block->scale * block->scale * sum;
 }
 
+/* scale sum A' S, where the body is gain2 A'. */
+static double inner(md_block *block, const float *body)
+{
+    const kernel_block *k = (const kernel_block *)block;
+    double sum = 0;
+    for (size_t l = 0; l < block->labels; l++)
+        for (size_t i = 0; k->touched[l] && i < k->n; i++)
+            sum += (double)body[i * block->labels + l] * (double)k->score[l * k->n + i];
+    return block->scale * sum / k->gain2;
+}
+
 /* S = K A, needed after A was replaced: the product works on rows, so A goes in transposed. */
 static medley_status recompute_scores(kernel_block *k, medley_error *error)
 {
@@ -417,6 +428,7 @@ static const md_block_class kernel_block_class = {
     .clear = clear,
     .restart = restart,
     .norm2 = norm2,
+    .inner = inner,
     .take_average = take_average,
     .renew = renew,
     .body_size = body_size,

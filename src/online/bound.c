@@ -18,16 +18,14 @@
 
 static const double NORM_MARGIN = 0x1p-22;
 
-medley_status md_certify_check(const md_problem *problem, medley_error *error)
+medley_status md_rule_check(const md_problem *problem, medley_error *error)
 {
     const md_rule *rule = problem->method->rule;
-    if (rule != NULL && rule->distributions != NULL &&
-        md_penalty_link_kind(problem->penalty) == MD_NO_LINK)
-        return md_fail(error, MEDLEY_USAGE,
-                       "`method=%s` goes from dual vectors to weights by the penalty, and "
-                       "`penalty=%s` does not tell the way; use squared-block, l2, mkl, "
-                       "group-lasso, block, elastic or elastic-mkl alone",
-                       rule->about.name, md_penalty_text(problem->penalty));
+    return rule != NULL && rule->check != NULL ? rule->check(problem, error) : MEDLEY_OK;
+}
+
+medley_status md_certify_check(const md_problem *problem, medley_error *error)
+{
     if (!problem->options->certify || problem->method->kind->batch ||
         md_penalty_has_conjugate(problem->penalty))
         return MEDLEY_OK;
@@ -52,14 +50,14 @@ void md_certify_result(md_run_result *result)
 
 struct laying {
     md_online *online;
-    double *row_square; /* [rows] squared length of the gradient in the parts of a row */
+    double *row_square; /* [rows] squared length of the gradient in the parts of a row; or NULL */
     double rows;        /* that have one */
 };
 
 static void note_squares(struct laying *laying, const md_gradient *gradient, double factor)
 {
     const md_delta *delta = gradient->delta;
-    for (size_t r = 0; r < delta->row_count; r++) {
+    for (size_t r = 0; laying->row_square != NULL && r < delta->row_count; r++) {
         double sum = 0;
         for (size_t i = delta->start[r]; i < delta->start[r + 1]; i++)
             sum += (double)delta->coefficient[i] * (double)delta->coefficient[i];
@@ -103,14 +101,18 @@ static size_t choose_laid(md_online *online)
     return md_max(count, 1);
 }
 
-/* In random order: sums of gradients in the order of the data, which may be sorted, could be large
- * before they are small. */
+/* From zero on. In random order: sums of gradients in the order of the data, which may be sorted,
+ * could be large before they are small. */
 static medley_status lay_gradients(struct laying *laying, medley_error *error)
 {
     md_online *online = laying->online;
     const size_t batch = online->settings.batch;
     size_t announced = 0;
     md_random random;
+    for (size_t m = 0; m < online->problem.block_count; m++) {
+        online->problem.blocks[m]->class->restart(online->problem.blocks[m]);
+        online->problem.blocks[m]->dual_scale = 1;
+    }
     md_online_fill_order(online);
     md_random_seed(&random, online->settings.seed);
     md_random_shuffle(&random, online->order, online->problem.visit_count);
@@ -124,6 +126,15 @@ static medley_status lay_gradients(struct laying *laying, medley_error *error)
         lay_round(laying, i, md_min(visited - i, batch));
     }
     return md_online_settle(online, error);
+}
+
+medley_status md_online_take_gathered(md_online *online, medley_error *error)
+{
+    struct laying laying = {.online = online};
+    MEDLEY_TRY(lay_gradients(&laying, error));
+    for (size_t m = 0; m < online->problem.block_count; m++)
+        md_block_refresh_norm(online->problem.blocks[m]);
+    return MEDLEY_OK;
 }
 
 /* ---- its norms ---- */
@@ -172,10 +183,6 @@ medley_status md_online_bound(md_online *online, double *bound, medley_error *er
     *bound = 0;
     if (!(gather->total > 0))
         return MEDLEY_OK;
-    for (size_t m = 0; m < p->block_count; m++) {
-        p->blocks[m]->class->restart(p->blocks[m]);
-        p->blocks[m]->dual_scale = 1;
-    }
     MEDLEY_TRY(lay_gradients(&laying, error));
     MEDLEY_TRY(md_online_make_exact(online, error));
     find_norms(&laying, online->norm);

@@ -72,7 +72,7 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     if (!s->in_order)
         md_random_shuffle(&random, online->order, visited);
     if (s->rule->choose != NULL)
-        visited = s->rule->choose(online);
+        MEDLEY_TRY(s->rule->choose(online, &visited, error));
     for (size_t i = 0; i < visited && !online->diverged;) {
         if (i >= announced) {
             size_t count;

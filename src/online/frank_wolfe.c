@@ -68,6 +68,17 @@ static void set_scales(md_online *online)
         p->blocks[m]->dual_scale = online->shrunk[m];
 }
 
+static medley_status check(const md_problem *problem, medley_error *error)
+{
+    if (md_penalty_link_kind(problem->penalty) != MD_NO_LINK)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE,
+                   "`method=%s` goes from dual vectors to weights by the penalty, and "
+                   "`penalty=%s` does not tell the way; use squared-block, l2, mkl, "
+                   "group-lasso, block, elastic or elastic-mkl alone",
+                   md_rule_frank_wolfe.about.name, md_penalty_text(problem->penalty));
+}
+
 static medley_status init(md_online *online, medley_error *error)
 {
     const md_online_problem *p = &online->problem;
@@ -296,13 +307,14 @@ static void survey(md_online *online)
 }
 
 /* Those that lack much come first, and those that others will disturb. */
-static size_t choose(md_online *online)
+static medley_status choose(md_online *online, size_t *chosen, medley_error *error)
 {
+    (void)error;
     const md_online_problem *p = &online->problem;
     const struct frank_wolfe *fw = state_of(online);
     size_t count = 0;
     if (!fw->surveyed)
-        return p->visit_count;
+        return MEDLEY_OK;
     for (size_t i = 0; i < p->visit_count; i++) {
         const size_t which = online->order[i];
         if (online->duals->gap[which] <= fw->least && online->duals->count[which] <= 1)
@@ -310,7 +322,8 @@ static size_t choose(md_online *online)
         online->order[i] = online->order[count];
         online->order[count++] = which;
     }
-    return count;
+    *chosen = count;
+    return MEDLEY_OK;
 }
 
 /* ---- the gap ---- */
@@ -478,6 +491,7 @@ const md_rule md_rule_frank_wolfe = {
                .penalty = md_dual_penalty},
     .smaller = {"C"},
     .state_size = sizeof(struct frank_wolfe),
+    .check = check,
     .init = init,
     .restart = restart,
     .choose = choose,

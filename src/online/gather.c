@@ -67,13 +67,18 @@ void md_gather_begin_epoch(md_gather *gather)
     gather->total += gather->weight;
 }
 
-void md_gather_restart(md_gather *gather)
+void md_gather_forget(md_gather *gather)
 {
     memset(gather->sum, 0, gather->size * sizeof *gather->sum);
     memset(gather->shared, 0, gather->shared_size * sizeof *gather->shared);
     gather->weight = gather->total = 1;
-    gather->epochs = 0;
     gather->offset = gather->rounding = 0;
+}
+
+void md_gather_restart(md_gather *gather)
+{
+    md_gather_forget(gather);
+    gather->epochs = 0;
 }
 
 void md_gather_add_offset(md_gather *gather, size_t item)

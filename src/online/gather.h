@@ -38,7 +38,9 @@ medley_status md_gather_init(md_gather *gather, const md_online_problem *problem
                              size_t longest, medley_error *error);
 void md_gather_clear(md_gather *gather);
 
-/* Forgets what it has; the next gradients are those of one epoch of weight 1. */
+/* Forgets what it has; the next gradients are those of one epoch of weight 1. restart: and the
+ * number of epochs. */
+void md_gather_forget(md_gather *gather);
 void md_gather_restart(md_gather *gather);
 
 void md_gather_begin_epoch(md_gather *gather);

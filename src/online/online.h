@@ -89,15 +89,16 @@ typedef struct md_online {
     double *shrunk;  /* [block_count] what the rule makes of it */
     double *scratch; /* [3 * block_count] */
     size_t longest;
-    md_inference *inference; /* [batch] */
-    md_gradient *gradients;  /* [batch] */
-    double *loss;            /* [batch] */
-    size_t *dropped;         /* [batch] rows that were left alone */
-    size_t left_out;         /* these, so far */
-    double loss_sum;         /* of the examples of this epoch so far, as they were met */
-    struct md_duals *duals;  /* of a rule that has some (duals.h) */
-    double *line;            /* [2 * block_count] of its line search */
-    md_gather *gather;       /* of what is met; borrowed, NULL: nothing is */
+    md_inference *inference;      /* [batch] */
+    md_gradient *gradients;       /* [batch] */
+    double *loss;                 /* [batch] */
+    size_t *dropped;              /* [batch] rows that were left alone */
+    size_t left_out;              /* these, so far */
+    double loss_sum;              /* of the examples of this epoch so far, as they were met */
+    struct md_duals *duals;       /* of a rule that has some (duals.h) */
+    double *line;                 /* [2 * block_count] of its line search */
+    struct md_iterates *iterates; /* of a rule that has some (fista.c) */
+    md_gather *gather;            /* of what is met; borrowed, NULL: nothing is */
 } md_online;
 
 /* To be cleared whatever comes back. */
@@ -142,6 +143,10 @@ md_largest md_online_largest(const md_online_problem *problem);
 /* A lower bound of the objective, whatever theta, from what was gathered; 0 or more. The blocks are
  * left with what they are not to keep: theta and the iterates are lost. */
 medley_status md_online_bound(md_online *online, double *bound, medley_error *error);
+
+/* theta becomes minus the sum over the visited examples of what was gathered of their gradients,
+ * and iterates are lost. */
+medley_status md_online_take_gathered(md_online *online, medley_error *error);
 
 /* theta becomes the weights that score, and the dual scales 1. */
 void md_online_take_weights(md_online *online);

@@ -40,11 +40,13 @@ struct md_rule {
     void (*restart)(md_online *online); /* round 0; blocks hold any theta */
 
     /* Any of these may be NULL. */
+    medley_status (*check)(const md_problem *problem, medley_error *error); /* can it learn this? */
     medley_status (*init)(md_online *online, medley_error *error); /* what depends on the problem */
     void (*clear)(md_online *online);                              /* what init has made */
     void (*from_weights)(md_online *online); /* blocks hold weights, and then theta */
     medley_status (*begin)(md_online *online, medley_error *error); /* online->stage begins */
-    size_t (*choose)(md_online *online);  /* examples of the epoch, to the front of online->order */
+    /* An epoch begins: its examples come to the front of online->order, *count: how many. */
+    medley_status (*choose)(md_online *online, size_t *count, medley_error *error);
     void (*end_epoch)(md_online *online); /* norms were refreshed, or theta was replaced */
     md_bound (*bound)(const md_online *online);
 
@@ -53,6 +55,7 @@ struct md_rule {
      * examples, to online->gather, for a lower bound of the objective. */
     medley_status (*measure)(md_online *online, double *objective, medley_error *error);
     double (*gap)(const md_online *online);
+    bool (*is_settled)(const md_online *online); /* nothing is left to gain, whatever the gap */
     void (*distributions)(md_online *online);
 
     /* What changes beside the state; and may what was read be that? */

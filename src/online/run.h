@@ -75,7 +75,17 @@ medley_status md_theta_copy_take(md_theta_copy *copy, const md_run_blocks *run,
                                  medley_error *error);
 void md_theta_copy_clear(md_theta_copy *copy);
 
-/* The blocks hold the copy again, with dual scales of 1: their scores are computed afresh. */
+/* The blocks hold the sum of some copies, each times a factor, with dual scales of 1: their scores
+ * are computed afresh. */
+typedef struct md_theta_term {
+    const md_theta_copy *copy;
+    double factor;
+} md_theta_term;
+medley_status md_theta_restore_sum(const md_theta_term *terms, size_t count,
+                                   const md_run_blocks *run, md_deferred *deferred,
+                                   medley_error *error);
+
+/* The same with one copy as it is. */
 medley_status md_theta_copy_restore(const md_theta_copy *copy, const md_run_blocks *run,
                                     md_deferred *deferred, medley_error *error);
 
@@ -109,7 +119,10 @@ medley_status md_checkpoint_fail_damaged(const char *path, medley_error *error);
 /* Of a sum in single precision: bounds are lower by this share, or more. */
 #define MD_ROUNDING 0x1p-20
 
-/* Can this run have one? Said before anything is learnt. */
+/* Can the rule learn this problem? Said before anything is learnt, as the next one. */
+medley_status md_rule_check(const md_problem *problem, medley_error *error);
+
+/* Can this run have one? */
 medley_status md_certify_check(const md_problem *problem, medley_error *error);
 
 /* The gap of a result with a dual, from its objective; of others nothing. */

@@ -4,6 +4,7 @@
 #include "online/run.h"
 
 #include "online/gather.h"
+#include "penalty/bound.h"
 
 enum { MOST_EPOCHS = 1000000 };     /* that --epochs accepts */
 static const double SETTLED = 1e-3; /* relative change of the objective in the last epoch */
@@ -188,7 +189,8 @@ static bool is_over(const struct run *run, size_t done)
 static bool is_near(const struct run *run)
 {
     const md_rule *rule = run->online.settings.rule;
-    return rule->gap != NULL && rule->gap(&run->online) <= run->online.settings.gap;
+    return (rule->gap != NULL && rule->gap(&run->online) <= run->online.settings.gap) ||
+           (rule->is_settled != NULL && rule->is_settled(&run->online));
 }
 
 /* After `done` epochs: has the run ended early? A stage that ends early is followed by the next.
@@ -350,7 +352,8 @@ static medley_status finish(struct run *run)
     }
     md_online_take_weights(&run->online);
     md_run_result *result = run->result;
-    result->certified = run->online.gather != NULL;
+    result->certified =
+        run->online.gather != NULL && md_penalty_has_conjugate(run->problem->penalty);
     if (result->certified && run->online.settings.rule->distributions != NULL)
         run->online.settings.rule->distributions(&run->online);
     if (result->certified)

@@ -25,23 +25,47 @@ medley_status md_theta_copy_take(md_theta_copy *copy, const md_run_blocks *run, 
     return MEDLEY_OK;
 }
 
-medley_status md_theta_copy_restore(const md_theta_copy *copy, const md_run_blocks *run,
-                                    md_deferred *deferred, medley_error *error)
+/* One block; body: room for it. */
+static medley_status restore_block(md_block *block, size_t m, const md_theta_term *terms,
+                                   size_t count, float *body, medley_error *error)
 {
-    for (size_t m = 0; m < run->count; m++) {
-        md_block *block = run->blocks[m];
-        bool nonzero = false;
-        for (size_t i = 0; !nonzero && i < block->class->body_size(block); i++)
-            nonzero = copy->body[m][i] != 0;
-        if (nonzero)
-            MEDLEY_TRY(block->class->import_body(block, copy->body[m], error));
-        else
-            block->class->clear(block);
-        block->dual_scale = 1;
+    const size_t size = block->class->body_size(block);
+    bool nonzero = false;
+    for (size_t i = 0; i < size; i++) {
+        double sum = 0;
+        for (size_t t = 0; t < count; t++)
+            sum += terms[t].factor * (double)terms[t].copy->body[m][i];
+        body[i] = (float)sum;
+        nonzero = nonzero || body[i] != 0;
     }
+    block->dual_scale = 1;
+    if (nonzero)
+        return block->class->import_body(block, body, error);
+    block->class->clear(block);
+    return MEDLEY_OK;
+}
+
+medley_status md_theta_restore_sum(const md_theta_term *terms, size_t count,
+                                   const md_run_blocks *run, md_deferred *deferred,
+                                   medley_error *error)
+{
+    MD_OWNED(free) float *body = NULL;
+    size_t largest = 0;
+    for (size_t m = 0; m < run->count; m++)
+        largest = md_max(largest, run->blocks[m]->class->body_size(run->blocks[m]));
+    MEDLEY_TRY(md_new(&body, largest, sizeof *body, error));
+    for (size_t m = 0; m < run->count; m++)
+        MEDLEY_TRY(restore_block(run->blocks[m], m, terms, count, body, error));
     if (deferred != NULL)
         MEDLEY_TRY(md_deferred_close(deferred, error));
     for (size_t m = 0; m < run->count; m++)
         md_block_refresh_norm(run->blocks[m]);
     return MEDLEY_OK;
+}
+
+medley_status md_theta_copy_restore(const md_theta_copy *copy, const md_run_blocks *run,
+                                    md_deferred *deferred, medley_error *error)
+{
+    const md_theta_term itself = {.copy = copy, .factor = 1};
+    return md_theta_restore_sum(&itself, 1, run, deferred, error);
 }

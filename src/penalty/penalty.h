@@ -142,6 +142,12 @@ bool md_penalty_is_symmetric(const md_penalty *penalty);
 void md_penalty_prox(const md_penalty *penalty, double tau, double *b, size_t count,
                      double *scratch);
 
+/* The prox of the sum itself, where md_penalty_prox takes the terms one after the other
+ * (exact_prox.c). scratch: md_penalty_exact_scratch. */
+size_t md_penalty_exact_scratch(const md_penalty *penalty, size_t count);
+void md_penalty_exact_prox(const md_penalty *penalty, double tau, double *b, size_t count,
+                           double *scratch);
+
 /* Sum over terms; multiply by tau. 0 for penalties of norms only. */
 double md_penalty_inner_threshold(const md_penalty *penalty);
 double md_penalty_strong_convexity(const md_penalty *penalty);

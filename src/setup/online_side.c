@@ -66,6 +66,7 @@ size_t md_problem_batch(const md_problem *problem)
 {
     enum { BATCH = 8 };
     const md_task_defaults *defaults = &problem->task->defaults;
+    const md_method_traits *traits = problem->method->traits;
     if (problem->options->batch > 0)
         return (size_t)problem->options->batch;
     if (defaults->most_batch == 0 && !md_problem_is_explicit(problem)) {
@@ -73,6 +74,8 @@ size_t md_problem_batch(const md_problem *problem)
         const size_t examples = problem->longest > 0 ? rows / problem->longest : 0;
         return md_max(md_min(examples, problem->example_count), 1);
     }
+    if (traits != NULL && traits->examples > 0)
+        return md_min(traits->examples, problem->example_count);
     if (defaults->most_batch == 0)
         return BATCH;
     const size_t share = problem->example_count / defaults->batch_share + 1;

@@ -219,6 +219,8 @@ static const char *find_loss(const md_problem *problem)
     const char *usual = problem->task->defaults.loss;
     if (strcmp(problem->options->loss, "auto") != 0)
         return problem->options->loss;
+    if (problem->method->traits != NULL && problem->method->traits->loss != NULL)
+        return problem->method->traits->loss;
     return usual != NULL ? usual : "hinge";
 }
 

@@ -251,8 +251,10 @@ typedef struct md_method_traits {
     bool own_terms;   /* a block may have an l2 term of its own beside the penalty */
     bool few_changes; /* with the hinge: of few rows, a few times each */
 
-    size_t rows;   /* of a round on kernels; 0: one example */
-    size_t epochs; /* unless they are given; 0: those of most methods */
+    const char *loss; /* that "auto" means; NULL: the task's */
+    size_t examples;  /* of a round on explicit features; 0: as the task has it */
+    size_t rows;      /* of a round on kernels; 0: one example */
+    size_t epochs;    /* unless they are given; 0: those of most methods */
 
     /* Its penalty: the only one it has, or, with any_penalty, the one that "auto" means. NULL: one
      * of the user's choice. */

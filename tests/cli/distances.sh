@@ -44,7 +44,7 @@ python3 matrices.py || exit 1
 
 train() { "$MEDLEY" train --model m.medley --labels labels.lst --quiet --json "$@"; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !((d < 0 ? -d : d) <= 1e-5 * b) }'; }
-for method in spicy obscure spom frank-wolfe; do
+for method in spicy obscure spom frank-wolfe fista; do
     expect_exit 0 "$method: kernel values" train --method $method --gram K.npy
     known=$(key objective "$out")
     "$MEDLEY" predict --model m.medley --gram K2.npy >expected.txt

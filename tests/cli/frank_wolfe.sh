@@ -88,5 +88,5 @@ expect_text "is out of range" 'out of range; give 1.001 to 2' "$err"
 expect_exit 2 "averages" "${bad[@]}" --average wave.csv
 expect_exit 2 "held-out data" "${bad[@]}" --dev wave.csv wave.csv
 expect_exit 2 "gaps of methods without" "$MEDLEY" train --quiet --method spom --gap 0.1 --model bad.medley wave.csv
-expect_text "have no place" 'gap is about methods frank-wolfe, spicy' "$err"
+expect_text "have no place" 'gap is about methods frank-wolfe, fista, spicy' "$err"
 check "nothing was written" test ! -e bad.medley

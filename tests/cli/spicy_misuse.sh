@@ -46,7 +46,7 @@ refuse 2 "online learning" "--dev" --dev good.csv good.csv
 refuse 2 "checkpoint is about methods spom.* no place in --method spicy" "--checkpoint" --checkpoint c.bin good.csv
 expect_exit 2 "--gap without a certificate is refused" \
     "$MEDLEY" train --model m.medley --method spom --gap 1e-3 --quiet good.csv
-expect_text "--gap: says for which methods" "about methods frank-wolfe, spicy, gauss-seidel, simplemkl, hessianmkl, levelmkl, silp, svm and lp-beta" "$err"
+expect_text "--gap: says for which methods" "about methods frank-wolfe, fista, spicy, gauss-seidel, simplemkl, hessianmkl, levelmkl, silp, svm and lp-beta" "$err"
 
 # a label that no training row has is no obstacle: its output is a constant
 "$MEDLEY" generate waveform --rows 60 --output all.csv

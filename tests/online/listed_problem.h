@@ -129,6 +129,39 @@ static inline void plain_clear(md_block *block)
     block->norm = 0;
 }
 
+static inline size_t plain_body_size(const md_block *block)
+{
+    (void)block;
+    return FEATURES;
+}
+
+static inline void plain_export_body(md_block *block, float *body)
+{
+    const struct plain_block *b = (const struct plain_block *)block;
+    for (size_t f = 0; f < FEATURES; f++)
+        body[f] = (float)(block->scale * block->dual_scale * b->theta[f]);
+}
+
+static inline medley_status plain_import_body(md_block *block, const float *body,
+                                              medley_error *error)
+{
+    struct plain_block *b = (struct plain_block *)block;
+    (void)error;
+    for (size_t f = 0; f < FEATURES; f++)
+        b->theta[f] = (double)body[f];
+    block->scale = block->norm = 1;
+    return MEDLEY_OK;
+}
+
+static inline double plain_inner(md_block *block, const float *body)
+{
+    const struct plain_block *b = (const struct plain_block *)block;
+    double sum = 0;
+    for (size_t f = 0; f < FEATURES; f++)
+        sum += b->theta[f] * (double)body[f];
+    return block->scale * sum;
+}
+
 static const md_block_class plain_class = {.name = "plain",
                                            .score = plain_score,
                                            .step = plain_step,
@@ -138,7 +171,11 @@ static const md_block_class plain_class = {.name = "plain",
                                            .gradient_norm2 = plain_gradient_norm2,
                                            .clear = plain_clear,
                                            .restart = plain_clear,
-                                           .norm2 = plain_norm2};
+                                           .norm2 = plain_norm2,
+                                           .inner = plain_inner,
+                                           .body_size = plain_body_size,
+                                           .export_body = plain_export_body,
+                                           .import_body = plain_import_body};
 
 /* ---- the problem ---- */
 

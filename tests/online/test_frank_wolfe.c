@@ -18,14 +18,6 @@ static const char *const penalties[] = {"squared-block(q=1.25)",
                                         "elastic-mkl(s=0.3)"};
 enum { PENALTIES = sizeof penalties / sizeof *penalties };
 
-static void weights_of(const struct trial *t, double *theta)
-{
-    for (size_t m = 0; m < BLOCKS; m++)
-        for (size_t f = 0; f < FEATURES; f++)
-            theta[m * FEATURES + f] =
-                t->plain[m].theta[f] * t->blocks[m]->scale * t->blocks[m]->dual_scale;
-}
-
 /* Epochs until the gap is reached, at most `most`. */
 static size_t climb(struct trial *t, double gap, size_t most)
 {
