@@ -182,6 +182,20 @@ typedef struct medley_regret {
     double measured;
 } medley_regret;
 
+/**
+ * The online stage of method obscure: no more examples caused a step than the bound says, which
+ * follows from the norm of the model's weights and from what they would have lost in its rounds
+ * (docs/math.md). All 0: there was none, or the model was loaded. Frozen.
+ */
+typedef struct medley_mistakes {
+    size_t rounds;
+    size_t updates; /**< examples that caused a step */
+    size_t
+        mistakes; /**< examples that lost 1 or more: of labels, those that were predicted wrong */
+    double bound; /**< on updates, and so on mistakes */
+    double loss;  /**< of the model's weights in as many rounds */
+} medley_mistakes;
+
 /** Everything there is to say about a model. Allocated by the library only. */
 typedef struct medley_summary {
     const char *task, *method, *loss, *penalty;
@@ -218,6 +232,7 @@ typedef struct medley_summary {
     size_t steps_skipped; /**< of log losses: steps that were left out, since the row was nearly
                                certain (option skip-certain); 0 in a loaded model */
     medley_regret regret;
+    medley_mistakes mistakes;
 } medley_summary;
 
 /** The summary of a model, borrowed from it. */

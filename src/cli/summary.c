@@ -103,6 +103,16 @@ void cli_json_result(const medley_model *model)
         json_number(stdout, "regret", summary->regret.measured);
         json_close(stdout, '}');
     }
+    if (summary->mistakes.rounds > 0) {
+        const medley_mistakes *online = &summary->mistakes;
+        json_open(stdout, "theory", '{');
+        json_count(stdout, "online_rounds", online->rounds);
+        json_count(stdout, "mistakes", online->mistakes);
+        json_count(stdout, "online_updates", online->updates);
+        json_number(stdout, "mistake_bound", online->bound);
+        json_number(stdout, "cumulative_loss", online->loss);
+        json_close(stdout, '}');
+    }
     if (!isnan(summary->bias)) {
         json_number(stdout, "bias", summary->bias);
         json_count(stdout, "newton_steps", summary->newton_steps);
@@ -153,6 +163,15 @@ static void print_regret(FILE *file, const medley_summary *summary)
     if (regret->gradient > 0)
         fprintf(file, "regret %.4g, at most %.4g (G %.4g, F %.4g)\n", regret->measured,
                 regret->bound, regret->gradient, regret->diameter);
+}
+
+/* The online stage of method obscure. */
+static void print_mistakes(FILE *file, const medley_summary *summary)
+{
+    const medley_mistakes *online = &summary->mistakes;
+    if (online->rounds > 0)
+        fprintf(file, "online stage: %zu mistakes and %zu updates in %zu rounds, at most %.4g\n",
+                online->mistakes, online->updates, online->rounds, online->bound);
 }
 
 /* What was left undone on purpose. */
@@ -232,6 +251,7 @@ void cli_print_model(FILE *file, const medley_model *model)
     print_stages(file, s);
     print_skipped(file, s);
     print_regret(file, s);
+    print_mistakes(file, s);
     cli_print_calibration(file, model);
     fprintf(file, "\n");
     cli_print_blocks(file, s, 20);

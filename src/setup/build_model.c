@@ -264,6 +264,7 @@ static medley_status fill_summary(md_builder *b)
     summary->updates = result->updates;
     summary->steps_skipped = result->left_out;
     summary->regret = result->regret;
+    summary->mistakes = result->mistakes;
     summary->radius = result->radius;
     summary->bound = result->bound;
     summary->seconds_kernels = draft->seconds_kernels;

@@ -2,6 +2,7 @@
 #include "setup/setup.h"
 
 #include "base/parallel.h"
+#include "penalty/link.h"
 
 void md_problem_drop_rows(md_problem *problem)
 {
@@ -242,7 +243,16 @@ static medley_status find_penalty(md_problem *problem, medley_error *error)
         name = "none"; /* beside the groups */
     if (strcmp(name, "auto") == 0)
         name = problem->method->penalty ? problem->method->penalty : problem->method->kind->penalty;
-    return md_penalty_create(&problem->penalty, name, error);
+    MEDLEY_TRY(md_penalty_create(&problem->penalty, name, error));
+    if (traits != NULL && traits->strongly_convex &&
+        (md_penalty_strong_convexity(problem->penalty) <= 0 ||
+         md_penalty_link_kind(problem->penalty) == MD_NO_LINK))
+        return md_fail(error, MEDLEY_USAGE,
+                       "`method=%s` needs a single penalty that is strongly convex, and "
+                       "`penalty=%s` is not; use elastic, elastic-mkl or l2, leave out `penalty`, "
+                       "or use `method=spom`",
+                       problem->method->about->name, name);
+    return MEDLEY_OK;
 }
 
 double md_default_C(const md_method *method, const md_task *task)

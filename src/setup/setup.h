@@ -219,6 +219,7 @@ typedef struct md_run_result {
     bool certified;
     double dual, gap; /* if certified */
     medley_regret regret;
+    medley_mistakes mistakes;
 } md_run_result;
 void md_run_result_clear(md_run_result *result);
 
@@ -257,6 +258,7 @@ typedef struct md_method_traits {
     /* Its penalty: the only one it has, or, with any_penalty, the one that "auto" means. NULL: one
      * of the user's choice. */
     bool any_penalty;
+    bool strongly_convex; /* with any_penalty: another one must be, and have a single term */
     void (*penalty)(char *text, size_t size, const medley_options *options);
 
     /* As that of md_method. */
