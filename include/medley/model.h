@@ -196,6 +196,14 @@ typedef struct medley_mistakes {
     double loss;  /**< of the model's weights in as many rounds */
 } medley_mistakes;
 
+/** A kernel that option `preselect` has looked at. Frozen. */
+typedef struct medley_preselected {
+    const char *name;
+    double error; /**< leave-one-out: share of rows that get another label, or of numbers the root of
+                       the mean square; NaN: a constant, which stays in any case */
+    bool kept;
+} medley_preselected;
+
 /** Everything there is to say about a model. Allocated by the library only. */
 typedef struct medley_summary {
     const char *task, *method, *loss, *penalty;
@@ -233,6 +241,10 @@ typedef struct medley_summary {
                                certain (option skip-certain); 0 in a loaded model */
     medley_regret regret;
     medley_mistakes mistakes;
+    const medley_preselected *preselected; /**< [preselected_count]; NULL: none were looked at, or
+                                                the model was loaded */
+    size_t preselected_count;
+    size_t preselected_rows; /**< that they were judged by */
 } medley_summary;
 
 /** The summary of a model, borrowed from it. */

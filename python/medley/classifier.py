@@ -49,6 +49,9 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         Norm over the kernels of method obscure.
     epochs : int
         Passes over the data of online methods.
+    preselect : None, int or "view"
+        Use only so many kernels, or of every view the one, with the least leave-one-out error
+        (``model_.summary()["preselected"]``).
     scale : None, "auto", "none", "center", "standard", "minmax", "maxabs" or dict
         Of columns, for all views or by view. None is "auto": columns whose deviations differ
         tenfold are standardised, unless they are pixels or of one range as these are; the default
@@ -108,6 +111,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         block_weight: Union[None, str, list, dict] = None,
         p: Optional[float] = None,
         epochs: Optional[int] = None,
+        preselect: Union[None, int, str] = None,
         scale: Union[None, str, dict] = None,
         normalize: Optional[str] = None,
         calibrate: bool = False,
@@ -130,6 +134,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         self.block_weight = block_weight
         self.p = p
         self.epochs = epochs
+        self.preselect = preselect
         self.scale = scale
         self.normalize = normalize
         self.calibrate = calibrate

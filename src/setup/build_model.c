@@ -286,6 +286,8 @@ static medley_status fill_model(md_builder *b)
     MEDLEY_TRY(describe_blocks(b));
     MEDLEY_TRY(describe_outputs(b));
     MEDLEY_TRY(copy_epochs(b));
+    MEDLEY_TRY(
+        md_preselection_copy(&b->model->preselection, &b->draft->problem->preselection, b->error));
     return fill_summary(b);
 }
 

@@ -27,6 +27,7 @@ void md_problem_clear(md_problem *problem)
     free(problem->batch);
     free(problem->dev_gold);
     md_bank_clear(&problem->bank);
+    md_preselection_clear(&problem->preselection);
     if (problem->source != NULL)
         problem->source->class->free(problem->source);
     free(problem->candidates);
@@ -39,6 +40,7 @@ void md_problem_keep_kernels(md_problem *problem)
     md_problem kept = {.bank = problem->bank,
                        .prepared = problem->prepared,
                        .primal = problem->primal,
+                       .preselection = problem->preselection,
                        .has_kernels = true};
     if (problem->bank.count == 0 || problem->source != NULL || problem->progress.stopped) {
         md_problem_clear(problem);
@@ -49,6 +51,7 @@ void md_problem_keep_kernels(md_problem *problem)
     problem->bank = (md_bank){0};
     problem->prepared = (md_prepared){0};
     problem->primal = NULL;
+    problem->preselection = (md_preselection){0};
     md_problem_clear(problem);
     *problem = kept;
 }
@@ -149,6 +152,8 @@ static medley_status select_blocks(md_problem *problem, medley_error *error)
     if (!problem->has_kernels)
         MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
     MEDLEY_TRY(md_selection_of_templates(&selection, problem->source, error));
+    if (!problem->has_kernels)
+        MEDLEY_TRY(md_preselect(problem, error));
     if (problem->bank.count == 0 && md_source_count(problem->source) == 0)
         return md_fail(error, MEDLEY_USAGE,
                        "none of the blocks that were asked for is among those of this run; "
@@ -211,7 +216,7 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
         if (status != MEDLEY_OK && !problem->progress.stopped) /* stopping is no failure */
             return md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
     }
-    problem->progress.seconds_kernels = md_clock_seconds() - start;
+    problem->progress.seconds_kernels += md_clock_seconds() - start;
     return MEDLEY_OK;
 }
 
@@ -338,6 +343,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .bank = kept.bank,
                             .prepared = kept.prepared,
                             .primal = kept.primal,
+                            .preselection = kept.preselection,
                             .has_kernels = kept.has_kernels,
                             .online = kept.online,
                             .dev = dev,

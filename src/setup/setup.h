@@ -178,6 +178,12 @@ medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
 medley_status md_selection_of_templates(const md_selection *selection, md_source *source,
                                         medley_error *error);
 
+/* ---- preselect.c ---- */
+
+/* Only those kernels of the bank stay that option `preselect` asks for; all if it is not given.
+ * What was looked at is told in problem->preselection. */
+medley_status md_preselect(md_problem *problem, medley_error *error);
+
 /* ---- what a run has learnt ---- */
 
 /* Of a method without blocks: f(x) = sum_m K_m(x, .) body[m] + bias, all of it borrowed. Kernels
