@@ -30,8 +30,8 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
     kernels : "default", "precomputed", a kernel or a list of kernels
         A kernel is a text such as ``'rbf(sigma2=5)'`` or ``'poly(degree=2)@view'``
         (``medley.list_kernels()``), a callable ``k(X, Z)`` that returns the matrix of its values
-        (or a pair of callable and view), or the square matrix of its values on the training rows;
-        for each such matrix ``predict`` wants one of new rows by training rows in ``grams``. With
+        (or a pair of callable and view), or the square matrix of its values on the training rows, or
+        ``medley.Distances`` of a matrix of distances; for each such matrix ``predict`` wants one of new rows by training rows in ``grams``. With
         ``"precomputed"`` X itself is the kernel values: (rows, training rows), several of them as a
         list or as an array (rows, training rows, kernels); ``'precomputed@name'`` is one view of X
         (cross-validation cuts the columns of kernel values with ``"precomputed"`` only).
@@ -51,7 +51,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         Passes over the data of online methods.
     preselect : None, int or "view"
         Use only so many kernels, or of every view the one, with the least leave-one-out error
-        (``model_.summary()["preselected"]``).
+        (``summary()["preselected"]``).
     scale : None, "auto", "none", "center", "standard", "minmax", "maxabs" or dict
         Of columns, for all views or by view. None is "auto": columns whose deviations differ
         tenfold are standardised, unless they are pixels or of one range as these are; the default

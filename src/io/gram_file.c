@@ -17,9 +17,11 @@ static medley_status copy_rows(md_precomputed *gram, double *row, const md_npy_f
             to[j] = (float)from[j];
             if (!isfinite(to[j]))
                 return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                                  "kernel %zu, row %zu, column %zu is %g; kernel values must be "
-                                  "finite numbers within the range of float",
-                                  kernel + 1, i + 1, j + 1, from[j]);
+                                  "%s %zu, row %zu, column %zu is %g; %s must be finite numbers "
+                                  "within the range of float",
+                                  gram->is_distance ? "matrix of distances" : "kernel", kernel + 1,
+                                  i + 1, j + 1, from[j],
+                                  gram->is_distance ? "distances" : "kernel values");
         }
     }
     return MEDLEY_OK;
