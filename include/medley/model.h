@@ -199,8 +199,8 @@ typedef struct medley_mistakes {
 /** A kernel that option `preselect` has looked at. Frozen. */
 typedef struct medley_preselected {
     const char *name;
-    double error; /**< leave-one-out: share of rows that get another label, or of numbers the root of
-                       the mean square; NaN: a constant, which stays in any case */
+    double error; /**< leave-one-out: share of rows that get another label, or of numbers the root
+                     of the mean square; NaN: a constant, which stays in any case */
     bool kept;
 } medley_preselected;
 

@@ -391,7 +391,8 @@ static medley_status put_values(medley_dataset *dataset, const medley_table *giv
                                 const double *diagonal, bool are_distances, medley_error *error)
 {
     medley_table table;
-    MD_CLEARED(md_precomputed_clear) md_precomputed made = {.is_distance = are_distances};
+    MD_CLEARED(md_precomputed_clear)
+    md_precomputed made = {.is_distance = are_distances, .family = dataset->gram_count};
     MEDLEY_TRY(take_table(&table, given, error));
     MEDLEY_TRY(check_size(&table, dataset, "kernel", error));
     if (table.start != NULL)

@@ -32,11 +32,11 @@ struct preselection {
     md_prepared left, right;
     size_t *rows; /* [n] the sample */
     size_t n, outputs;
-    double *y;        /* [outputs][n] */
-    double *residual; /* [outputs][n] */
-    float *values;    /* [n][n] */
-    double *matrix;   /* [n][n] */
-    double *scratch;  /* [n][n + 2] */
+    double *y;               /* [outputs][n] */
+    double *residual;        /* [outputs][n] */
+    float *values;           /* [n][n] */
+    double *matrix;          /* [n][n] */
+    double *scratch;         /* [n][n + 2] */
     struct judgement *found; /* [bank.count] */
     size_t *order;           /* [bank.count] */
     md_pool pool;
@@ -243,15 +243,22 @@ static void rank(struct preselection *p)
     }
 }
 
-/* Kernels of one view are of one family; ready-made ones stand alone. */
-static bool is_first_of_view(const struct preselection *p, size_t place)
+/* Kernels of one view are of one family, and so are ready-made ones of one file. */
+static bool are_relatives(const struct preselection *p, const md_kernel *one,
+                          const md_kernel *other)
+{
+    const md_precomputed *grams = p->problem->train->grams;
+    if (one->class == NULL || other->class == NULL)
+        return one->class == other->class && grams[one->view].family == grams[other->view].family;
+    return one->view == other->view;
+}
+
+static bool is_first_of_family(const struct preselection *p, size_t place)
 {
     const md_kernel *kernel = &p->bank.kernels[p->order[place]];
-    for (size_t k = 0; k < place && kernel->class != NULL; k++) {
-        const md_kernel *other = &p->bank.kernels[p->order[k]];
-        if (other->class != NULL && other->view == kernel->view && !is_constant(p, p->order[k]))
+    for (size_t k = 0; k < place; k++)
+        if (are_relatives(p, kernel, &p->bank.kernels[p->order[k]]) && !is_constant(p, p->order[k]))
             return false;
-    }
     return true;
 }
 
@@ -268,13 +275,13 @@ static medley_status tell(struct preselection *p, size_t count, medley_error *er
         const char *name = p->bank.kernels[m].name;
         char *copy = NULL;
         MEDLEY_TRY(md_new_text(&copy, name, strlen(name), error));
-        const bool chosen = count > 0 ? taken < count : is_first_of_view(p, told->count);
-        told->kernels[told->count] = (medley_preselected){
-            .name = copy,
-            .error = is_constant(p, m)             ? NAN
-                     : p->problem->gold != NULL ? found.error
-                                                : sqrt(found.squares),
-            .kept = chosen || is_constant(p, m)};
+        const bool chosen = count > 0 ? taken < count : is_first_of_family(p, told->count);
+        told->kernels[told->count] =
+            (medley_preselected){.name = copy,
+                                 .error = is_constant(p, m)          ? NAN
+                                          : p->problem->gold != NULL ? found.error
+                                                                     : sqrt(found.squares),
+                                 .kept = chosen || is_constant(p, m)};
         taken += chosen && !is_constant(p, m);
     }
     return MEDLEY_OK;

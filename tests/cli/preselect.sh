@@ -48,6 +48,8 @@ check "a sample: the same model with two threads" cmp -s one.medley m.medley
 tail -n +2 w.csv | sed 's/.*,//' >labels.lst
 train "ready-made values" --json --preselect 1 --gram K.npy --labels labels.lst
 check "ready-made values: the same is chosen" test "$(kept "$out")" = gram2
+train "one of every file" --json --preselect view --gram one=K.npy --gram two=K.npy --labels labels.lst
+check "one of every file: its best" test "$(kept "$out" | tr '\n' ' ')" = 'one2 two2 '
 train "numbers" --json --task regression --preselect 1 --kernel 'rbf(sigma2={0.001,20})' w.csv
 check "numbers: the same is chosen" test "$(kept "$out")" = 'rbf(sigma2=20)@all'
 expect_exit 0 "tuning" "$MEDLEY" tune --preselect 1,3 --C 1,10 --cv 3 --quiet --output t.medley "${kernels[@]}" w.csv
