@@ -25,8 +25,8 @@ static medley_status check_values(const md_precomputed *gram, size_t rows, doubl
         if (!isfinite(values[i]))
             return md_fail(error, MEDLEY_BAD_INPUT,
                            "%s '%s': row %zu, column %zu is %g; %s must be finite numbers",
-                           kind_of(gram), gram->name, i / rows + 1, i % rows + 1,
-                           (double)values[i], gram->is_distance ? "distances" : "kernel values");
+                           kind_of(gram), gram->name, i / rows + 1, i % rows + 1, (double)values[i],
+                           gram->is_distance ? "distances" : "kernel values");
         *largest = fmax(*largest, fabs((double)values[i]));
     }
     for (size_t i = 0; i < rows; i++)

@@ -8,7 +8,8 @@
  * for every example with a loss; where data can be separated it ends by itself. Its norm and its
  * loss give R >= ||w*||_{2,p}. The batch stage sets out from there and descends the objective
  * within the ball of radius R, with rates q / (lambda t + s_t): s_t is small where Pegasos' rates,
- * q / (lambda t), would do, and makes them independent of lambda where they would be too large.
+ * q / (lambda t), would do, and makes them independent of lambda where they would be too large. For
+ * other strongly convex penalties the batch stage is that of obscure_proximal.c.
  *
  * What differs from the paper:
  * - eta is 2 for kernels with K(x,x) = 1, as in the paper, and in proportion for others;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small solvers that know nothing of learning: dense symmetric systems, least squares, conjugate gradients,
- * convex functions of one variable. */
+/* Small solvers that know nothing of learning: dense symmetric systems, least squares, conjugate
+ * gradients, convex functions of one variable. */
 #ifndef MD_OPTIM_H
 #define MD_OPTIM_H
 
