@@ -11,7 +11,8 @@ ALL_STRENGTHS = (1, 10, 100, 1000)  # the paper's
 STYLE = {"obscure": (common.COLOURS[0], ""), "obscure, first stage": (common.COLOURS[0], "4 3"),
          "pegasos": (common.COLOURS[1], ""), "average": (common.COLOURS[2], "7 3"),
          "best": (common.COLOURS[7], "7 3"), "svm": (common.COLOURS[3], "2 3"),
-         "lp-beta": (common.COLOURS[4], "2 3"), "spom": (common.COLOURS[5], "9 3 2 3")}
+         "lp-beta": (common.COLOURS[4], "2 3"), "spom": (common.COLOURS[5], "9 3 2 3"),
+         "om2": (common.COLOURS[6], "9 3 2 3")}
 
 
 def stops(options):

@@ -193,6 +193,11 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_gram(medley_dataset *
                                                                 const double *diagonal,
                                                                 medley_error *error);
 
+/** The same for distances [rows][training rows], as medley_dataset_add_distances reads them. */
+MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_put_distances(medley_dataset *dataset,
+                                                                     const medley_table *values,
+                                                                     medley_error *error);
+
 /**
  * Labels as indices into names: label[rows], from 0, or -1 for none. Names keep their order, and
  * those that no row has count as known. Names that are numbers are normalised as labels in files

@@ -182,6 +182,28 @@ typedef struct medley_regret {
     double measured;
 } medley_regret;
 
+/**
+ * The online stage of method obscure: no more examples caused a step than the bound says, which
+ * follows from the norm of the model's weights and from what they would have lost in its rounds
+ * (docs/math.md). All 0: there was none, or the model was loaded. Frozen.
+ */
+typedef struct medley_mistakes {
+    size_t rounds;
+    size_t updates; /**< examples that caused a step */
+    size_t
+        mistakes; /**< examples that lost 1 or more: of labels, those that were predicted wrong */
+    double bound; /**< on updates, and so on mistakes */
+    double loss;  /**< of the model's weights in as many rounds */
+} medley_mistakes;
+
+/** A kernel that option `preselect` has looked at. Frozen. */
+typedef struct medley_preselected {
+    const char *name;
+    double error; /**< leave-one-out: share of rows that get another label, or of numbers the root
+                     of the mean square; NaN: a constant, which stays in any case */
+    bool kept;
+} medley_preselected;
+
 /** Everything there is to say about a model. Allocated by the library only. */
 typedef struct medley_summary {
     const char *task, *method, *loss, *penalty;
@@ -218,6 +240,11 @@ typedef struct medley_summary {
     size_t steps_skipped; /**< of log losses: steps that were left out, since the row was nearly
                                certain (option skip-certain); 0 in a loaded model */
     medley_regret regret;
+    medley_mistakes mistakes;
+    const medley_preselected *preselected; /**< [preselected_count]; NULL: none were looked at, or
+                                                the model was loaded */
+    size_t preselected_count;
+    size_t preselected_rows; /**< that they were judged by */
 } medley_summary;
 
 /** The summary of a model, borrowed from it. */

@@ -21,6 +21,7 @@ from ._errors import (
     OutOfMemoryError,
     UsageError,
 )
+from ._kernels import Distances
 from ._library import lib as _lib
 from ._lists import (
     blas,
@@ -51,6 +52,7 @@ from .structured import StructuredPredictor
 __version__ = _lib.medley_version().decode()
 
 __all__ = [
+    "Distances",
     "Batch",
     "Block",
     "DependencyParser",

@@ -157,6 +157,11 @@ class Dataset(Handle):
         call("medley_dataset_put_gram", self.pointer, ctypes.byref(table), pointer)
         self.kept.append((kept, diagonal))
 
+    def put_distances(self, values, name):
+        table, kept = _table(values, name, None)
+        call("medley_dataset_put_distances", self.pointer, ctypes.byref(table))
+        self.kept.append(kept)
+
     def put_labels(self, codes, names):
         codes = np.ascontiguousarray(codes, dtype=np.int32)
         pointer, texts = _pointer(codes, ctypes.c_int32), c_texts(names)

@@ -19,6 +19,25 @@ def is_list_of_matrices(values):
     return is_list and _is_array(values[0]) and len(np.shape(values[0]) or values[0].shape) == 2
 
 
+class Distances:
+    """A matrix of distances d between training rows, as a kernel exp(-d / gamma), gamma the mean
+    distance of two rows. New rows come as their distances to the training rows, in ``grams``.
+
+    >>> import numpy as np, medley
+    >>> X, y = medley.generate("twonorm", rows=100, seed=1)
+    >>> D = np.abs(X[:, None] - X[None]).sum(axis=2)
+    >>> model = medley.MKLClassifier(medley.Distances(D[:80, :80])).fit(X[:80], y[:80])
+    >>> bool((model.predict(X[80:], grams=[D[80:, :80]]) == y[80:]).mean() > 0.8)
+    True
+    """
+
+    def __init__(self, values):
+        self.values = values
+
+    def __repr__(self):
+        return f"Distances({self.values!r})"
+
+
 class Plan:
     """The kernels of one estimator, sorted by where their values come from.
 
@@ -26,11 +45,13 @@ class Plan:
     sources: (name, kind, what) of each precomputed kernel in order. kind "given": X is the matrix
         (what None) or its view of that name; "callable": a pair of function and view; "array": the
         training values themselves
+    distances: names of those whose values are distances
     """
 
     def __init__(self, kernels):
-        self.specs, self.sources = [], []
-        if isinstance(kernels, str) or callable(kernels) or _is_array(kernels):
+        self.specs, self.sources, self.distances = [], [], set()
+        single = isinstance(kernels, (str, Distances))
+        if single or callable(kernels) or _is_array(kernels):
             kernels = [kernels]
         if not hasattr(kernels, "__iter__") or isinstance(kernels, dict):
             raise UsageError(f"kernels={kernels!r}; give a list of kernels, or \"default\"")
@@ -61,6 +82,10 @@ class Plan:
         elif _is_array(kernel):
             name = self._unique(f"kernel{len(self.sources) + 1}")
             self.sources.append((name, "array", kernel))
+        elif isinstance(kernel, Distances):
+            name = self._unique(f"distance{len(self.sources) + 1}")
+            self.distances.add(name)
+            self.sources.append((name, "array", kernel.values))
         else:
             raise UsageError(
                 f"a kernel cannot be a {type(kernel).__name__}; give a text such as "
@@ -163,7 +188,7 @@ class Plan:
                         f"grams holds a {type(item).__name__}; give matrices of new rows by "
                         "training rows, or pairs (matrix, diagonal)"
                     )
-                if with_diagonal and diagonal is None:
+                if with_diagonal and diagonal is None and name not in self.distances:
                     raise InputError(
                         f"the kernel '{name}' was normalised to unit diagonal; give K(x, x) of the "
                         "new rows as well: grams=[(matrix, diagonal)]"

@@ -149,6 +149,13 @@ class Model(Handle):
         return [Block(text(b.name), b.weight, b.norm, b.features) for b in blocks]
 
     @property
+    def preselected(self):
+        """Kernels that `preselect` has looked at, the best first."""
+        summary = self._summary
+        kernels = [summary.preselected[i] for i in range(summary.preselected_count)]
+        return [{"kernel": text(k.name), "error": k.error, "kept": k.kept} for k in kernels]
+
+    @property
     def epochs(self):
         summary = self._summary
         names = [name for name, _ in s.Epoch._fields_]
@@ -164,9 +171,12 @@ class Model(Handle):
             value = getattr(summary, name)
             if isinstance(value, bytes):
                 value = text(value)
+            if isinstance(value, ctypes.Structure):
+                value = {field: getattr(value, field) for field, _ in value._fields_}
             if not isinstance(value, ctypes._Pointer):
                 told[name] = value
         told["blocks"], told["epochs"] = self.blocks, self.epochs
+        told["preselected"] = self.preselected
         return told
 
     def strongest(self, block, most):

@@ -151,7 +151,11 @@ class RowEstimator(MedleyEstimator):
         for name, table, names in self._tables(plan, X):
             dataset.put_table(table, name, self.image_shape, names)
         for name, values, diagonal in grams:
-            dataset.put_gram(self._gram_values(name, values), name, diagonal)
+            values = self._gram_values(name, values)
+            if name in plan.distances:
+                dataset.put_distances(values, name)
+            else:
+                dataset.put_gram(values, name, diagonal)
         return dataset
 
     @staticmethod

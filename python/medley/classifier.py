@@ -30,8 +30,8 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
     kernels : "default", "precomputed", a kernel or a list of kernels
         A kernel is a text such as ``'rbf(sigma2=5)'`` or ``'poly(degree=2)@view'``
         (``medley.list_kernels()``), a callable ``k(X, Z)`` that returns the matrix of its values
-        (or a pair of callable and view), or the square matrix of its values on the training rows;
-        for each such matrix ``predict`` wants one of new rows by training rows in ``grams``. With
+        (or a pair of callable and view), or the square matrix of its values on the training rows, or
+        ``medley.Distances`` of a matrix of distances; for each such matrix ``predict`` wants one of new rows by training rows in ``grams``. With
         ``"precomputed"`` X itself is the kernel values: (rows, training rows), several of them as a
         list or as an array (rows, training rows, kernels); ``'precomputed@name'`` is one view of X
         (cross-validation cuts the columns of kernel values with ``"precomputed"`` only).
@@ -49,6 +49,9 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         Norm over the kernels of method obscure.
     epochs : int
         Passes over the data of online methods.
+    preselect : None, int or "view"
+        Use only so many kernels, or of every view the one, with the least leave-one-out error
+        (``summary()["preselected"]``).
     scale : None, "auto", "none", "center", "standard", "minmax", "maxabs" or dict
         Of columns, for all views or by view. None is "auto": columns whose deviations differ
         tenfold are standardised, unless they are pixels or of one range as these are; the default
@@ -108,6 +111,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         block_weight: Union[None, str, list, dict] = None,
         p: Optional[float] = None,
         epochs: Optional[int] = None,
+        preselect: Union[None, int, str] = None,
         scale: Union[None, str, dict] = None,
         normalize: Optional[str] = None,
         calibrate: bool = False,
@@ -130,6 +134,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         self.block_weight = block_weight
         self.p = p
         self.epochs = epochs
+        self.preselect = preselect
         self.scale = scale
         self.normalize = normalize
         self.calibrate = calibrate

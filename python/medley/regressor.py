@@ -50,6 +50,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
         C: Optional[float] = None,
         lambda_: Optional[float] = None,
         block_weight: Union[None, str, list, dict] = None,
+        preselect: Union[None, int, str] = None,
         scale: Union[None, str, dict] = None,
         normalize: Optional[str] = None,
         gap: Optional[float] = None,
@@ -68,6 +69,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
         self.C = C
         self.lambda_ = lambda_
         self.block_weight = block_weight
+        self.preselect = preselect
         self.scale = scale
         self.normalize = normalize
         self.gap = gap

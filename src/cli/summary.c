@@ -80,6 +80,23 @@ static void json_calibration(const medley_model *model)
     json_close(stdout, '}');
 }
 
+/* The key "preselection", the best kernel first. */
+static void json_preselection(const medley_summary *summary)
+{
+    json_open(stdout, "preselection", '{');
+    json_count(stdout, "rows", summary->preselected_rows);
+    json_open(stdout, "kernels", '[');
+    for (size_t m = 0; m < summary->preselected_count; m++) {
+        json_open(stdout, NULL, '{');
+        json_string(stdout, "kernel", summary->preselected[m].name);
+        json_number(stdout, "error", summary->preselected[m].error);
+        json_bool(stdout, "kept", summary->preselected[m].kept);
+        json_close(stdout, '}');
+    }
+    json_close(stdout, ']');
+    json_close(stdout, '}');
+}
+
 void cli_json_result(const medley_model *model)
 {
     const medley_summary *summary = medley_model_summary(model);
@@ -103,11 +120,23 @@ void cli_json_result(const medley_model *model)
         json_number(stdout, "regret", summary->regret.measured);
         json_close(stdout, '}');
     }
+    if (summary->mistakes.rounds > 0) {
+        const medley_mistakes *online = &summary->mistakes;
+        json_open(stdout, "theory", '{');
+        json_count(stdout, "online_rounds", online->rounds);
+        json_count(stdout, "mistakes", online->mistakes);
+        json_count(stdout, "online_updates", online->updates);
+        json_number(stdout, "mistake_bound", online->bound);
+        json_number(stdout, "cumulative_loss", online->loss);
+        json_close(stdout, '}');
+    }
     if (!isnan(summary->bias)) {
         json_number(stdout, "bias", summary->bias);
         json_count(stdout, "newton_steps", summary->newton_steps);
         json_count(stdout, "passes", summary->passes);
     }
+    if (summary->preselected_count > 0)
+        json_preselection(summary);
     json_calibration(model);
     json_epochs(summary);
 }
@@ -155,12 +184,49 @@ static void print_regret(FILE *file, const medley_summary *summary)
                 regret->bound, regret->gradient, regret->diameter);
 }
 
+/* The online stage of method obscure. */
+static void print_mistakes(FILE *file, const medley_summary *summary)
+{
+    const medley_mistakes *online = &summary->mistakes;
+    if (online->rounds > 0)
+        fprintf(file, "online stage: %zu mistakes and %zu updates in %zu rounds, at most %.4g\n",
+                online->mistakes, online->updates, online->rounds, online->bound);
+}
+
 /* What was left undone on purpose. */
 static void print_skipped(FILE *file, const medley_summary *summary)
 {
     if (summary->steps_skipped > 0)
         fprintf(file, "%zu steps of nearly certain rows were left out (--skip-certain 0: none)\n",
                 summary->steps_skipped);
+}
+
+/* Option preselect: what was kept, and the best of what was not. */
+static void print_preselection(FILE *file, const medley_summary *summary)
+{
+    enum { MOST = 20 };
+    const bool numbers = !medley_task_about(summary->task)->has_labels;
+    size_t kept = 0;
+    size_t shown = 0;
+    if (summary->preselected_count == 0)
+        return;
+    for (size_t m = 0; m < summary->preselected_count; m++)
+        kept += summary->preselected[m].kept;
+    fprintf(file, "%zu of %zu kernels kept, by leave-one-out %s on %zu rows:\n", kept,
+            summary->preselected_count, numbers ? "rmse" : "error", summary->preselected_rows);
+    for (size_t m = 0; m < summary->preselected_count && shown < MOST; m++) {
+        const medley_preselected *kernel = &summary->preselected[m];
+        if (!kernel->kept)
+            continue;
+        shown++;
+        if (isnan(kernel->error))
+            fprintf(file, "  a constant  %s\n", kernel->name);
+        else
+            fprintf(file, numbers ? "  %10.4g  %s\n" : "  %8.2f %%  %s\n",
+                    numbers ? kernel->error : 100 * kernel->error, kernel->name);
+    }
+    if (kept > MOST)
+        fprintf(file, "  and %zu more (--json has them)\n", kept - MOST);
 }
 
 void cli_print_saved(FILE *file, const medley_summary *summary, const char *path, size_t bytes,
@@ -228,10 +294,12 @@ void cli_print_model(FILE *file, const medley_model *model)
             s->objective);
     if (s->scale[0] != '\0')
         fprintf(file, "scale %s\n", s->scale);
+    print_preselection(file, s);
     cli_print_certificate(file, s);
     print_stages(file, s);
     print_skipped(file, s);
     print_regret(file, s);
+    print_mistakes(file, s);
     cli_print_calibration(file, model);
     fprintf(file, "\n");
     cli_print_blocks(file, s, 20);

@@ -103,7 +103,7 @@ medley_status md_dataset_new_gram(md_precomputed **gram, medley_dataset *dataset
     MEDLEY_TRY(md_grow(&dataset->grams, &dataset->gram_capacity, dataset->gram_count + 1,
                        sizeof **gram, error));
     *gram = &dataset->grams[dataset->gram_count];
-    **gram = (md_precomputed){0};
+    **gram = (md_precomputed){.family = dataset->gram_count};
     MEDLEY_TRY(md_new_text(&(*gram)->name, name, strlen(name), error));
     dataset->gram_count++;
     return MEDLEY_OK;

@@ -372,11 +372,12 @@ static medley_status keep_diagonal(md_precomputed *gram, const double *diagonal,
 static medley_status name_gram(md_precomputed *gram, const medley_dataset *dataset,
                                const char *name, medley_error *error)
 {
+    const char *kind = gram->is_distance ? "distance" : "gram";
     char numbered[32];
     if (name[0] == '\0') {
         size_t number = dataset->gram_count + 1;
         do
-            snprintf(numbered, sizeof numbered, "gram%zu", number++);
+            snprintf(numbered, sizeof numbered, "%s%zu", kind, number++);
         while (md_dataset_has_gram(dataset, numbered));
         name = numbered;
     }
@@ -386,12 +387,12 @@ static medley_status name_gram(md_precomputed *gram, const medley_dataset *datas
     return md_new_text(&gram->name, name, strlen(name), error);
 }
 
-medley_status medley_dataset_put_gram(medley_dataset *dataset, const medley_table *given,
-                                      const double *diagonal, medley_error *error)
+static medley_status put_values(medley_dataset *dataset, const medley_table *given,
+                                const double *diagonal, bool are_distances, medley_error *error)
 {
-    md_begin(error);
     medley_table table;
-    MD_CLEARED(md_precomputed_clear) md_precomputed made = {0};
+    MD_CLEARED(md_precomputed_clear)
+    md_precomputed made = {.is_distance = are_distances, .family = dataset->gram_count};
     MEDLEY_TRY(take_table(&table, given, error));
     MEDLEY_TRY(check_size(&table, dataset, "kernel", error));
     if (table.start != NULL)
@@ -409,4 +410,18 @@ medley_status medley_dataset_put_gram(medley_dataset *dataset, const medley_tabl
     dataset->grams[dataset->gram_count++] = md_take(&made);
     dataset->rows = table.rows;
     return MEDLEY_OK;
+}
+
+medley_status medley_dataset_put_gram(medley_dataset *dataset, const medley_table *given,
+                                      const double *diagonal, medley_error *error)
+{
+    md_begin(error);
+    return put_values(dataset, given, diagonal, false, error);
+}
+
+medley_status medley_dataset_put_distances(medley_dataset *dataset, const medley_table *given,
+                                           medley_error *error)
+{
+    md_begin(error);
+    return put_values(dataset, given, NULL, true, error);
 }

@@ -70,6 +70,7 @@ static medley_status select_grams(const selection *chosen, medley_error *error)
         to->norm = from->norm;
         to->sound = from->sound;
         to->is_distance = from->is_distance;
+        to->family = from->family;
         const bool cut = chosen->columns != NULL && from->values.columns == chosen->source->rows;
         MEDLEY_TRY(md_matrix_gather(&to->values, &from->values, chosen->rows, chosen->count,
                                     cut ? chosen->columns->rows : NULL,

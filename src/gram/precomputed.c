@@ -24,9 +24,9 @@ static medley_status check_values(const md_precomputed *gram, size_t rows, doubl
     for (size_t i = 0; i < rows * rows; i++) {
         if (!isfinite(values[i]))
             return md_fail(error, MEDLEY_BAD_INPUT,
-                           "kernel '%s': row %zu, column %zu is %g; kernel values must be finite "
-                           "numbers",
-                           gram->name, i / rows + 1, i % rows + 1, (double)values[i]);
+                           "%s '%s': row %zu, column %zu is %g; %s must be finite numbers",
+                           kind_of(gram), gram->name, i / rows + 1, i % rows + 1, (double)values[i],
+                           gram->is_distance ? "distances" : "kernel values");
         *largest = fmax(*largest, fabs((double)values[i]));
     }
     for (size_t i = 0; i < rows; i++)

@@ -25,6 +25,10 @@ static medley_status check_values(const medley_options *options, medley_error *e
                        "learning piece by piece is for labels, and the structure '%s' was brought; "
                        "use medley_fit",
                        options->structure->name);
+    if (options->preselect != NULL)
+        return md_fail(error, MEDLEY_USAGE,
+                       "`preselect` needs all rows at once, and pieces come one by one; choose "
+                       "kernels by medley_fit and name them in `kernel`");
     if (options->normalize == MD_NORM_CENTER)
         return md_fail(error, MEDLEY_USAGE,
                        "`normalize=center` needs all rows at once; pieces come one by one, so use "

@@ -17,9 +17,11 @@ static medley_status copy_rows(md_precomputed *gram, double *row, const md_npy_f
             to[j] = (float)from[j];
             if (!isfinite(to[j]))
                 return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
-                                  "kernel %zu, row %zu, column %zu is %g; kernel values must be "
-                                  "finite numbers within the range of float",
-                                  kernel + 1, i + 1, j + 1, from[j]);
+                                  "%s %zu, row %zu, column %zu is %g; %s must be finite numbers "
+                                  "within the range of float",
+                                  gram->is_distance ? "matrix of distances" : "kernel", kernel + 1,
+                                  i + 1, j + 1, from[j],
+                                  gram->is_distance ? "distances" : "kernel values");
         }
     }
     return MEDLEY_OK;
@@ -64,6 +66,7 @@ static medley_status append_kernel(medley_dataset *dataset, const struct additio
     md_precomputed *gram;
     MEDLEY_TRY(md_dataset_new_gram(&gram, dataset, full.data, error));
     gram->is_distance = what->are_distances;
+    gram->family -= kernel;
     return copy_kernel(gram, dataset->keeps_wide, stack, kernel, what->path, error);
 }
 

@@ -34,6 +34,7 @@ void medley_model_free(medley_model *model)
     free(model->names);
     free(model->blocks);
     free(model->epochs);
+    md_preselection_clear(&model->preselection);
     free(model);
 }
 
@@ -43,6 +44,31 @@ medley_status md_model_tell_scale(medley_model *model, medley_error *error)
     md_views_tell_scale(&text, model->bank.views, model->bank.view_count);
     MEDLEY_TRY(md_text_check(&text, error));
     return md_new_text(&model->scale, text.data ? text.data : "", text.length, error);
+}
+
+void md_preselection_clear(md_preselection *preselection)
+{
+    for (size_t m = 0; m < preselection->count; m++)
+        free((char *)(uintptr_t)preselection->kernels[m].name);
+    free(preselection->kernels);
+    *preselection = (md_preselection){0};
+}
+
+medley_status md_preselection_copy(md_preselection *copy, const md_preselection *preselection,
+                                   medley_error *error)
+{
+    const size_t count = preselection->count;
+    *copy = (md_preselection){.rows = preselection->rows};
+    if (count > 0)
+        MEDLEY_TRY(md_new(&copy->kernels, count, sizeof *copy->kernels, error));
+    for (; copy->count < count; copy->count++) {
+        const medley_preselected *from = &preselection->kernels[copy->count];
+        char *name = NULL;
+        MEDLEY_TRY(md_new_text(&name, from->name, strlen(from->name), error));
+        copy->kernels[copy->count] = *from;
+        copy->kernels[copy->count].name = name;
+    }
+    return MEDLEY_OK;
 }
 
 void md_model_bind_summary(medley_model *model)
@@ -56,6 +82,9 @@ void md_model_bind_summary(medley_model *model)
         model->blocks[m].name = model->names[m];
     summary->blocks = model->blocks;
     summary->epochs = model->epochs;
+    summary->preselected = model->preselection.kernels;
+    summary->preselected_count = model->preselection.count;
+    summary->preselected_rows = model->preselection.rows;
     summary->support_rows = model->support_count;
     summary->bias = model->bias != NULL ? model->bias[0] : NAN;
     summary->temperature = model->calibration.factor > 0 ? 1 / model->calibration.factor : NAN;

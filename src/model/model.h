@@ -51,6 +51,16 @@ MD_OWNER(medley_prediction_free, medley_prediction)
 
 struct md_task;
 
+/* The kernels that were looked at by option `preselect`, and those rows. */
+typedef struct md_preselection {
+    medley_preselected *kernels; /* [count] they own their names */
+    size_t count, rows;
+} md_preselection;
+
+void md_preselection_clear(md_preselection *preselection);
+medley_status md_preselection_copy(md_preselection *copy, const md_preselection *preselection,
+                                   medley_error *error);
+
 struct medley_model {
     const struct md_task *task;
     md_space space;    /* what decodes, and how many labels look back on how many; structure NULL:
@@ -86,6 +96,7 @@ struct medley_model {
     char **names;              /* [block_count] */
     medley_block_info *blocks; /* [block_count] */
     medley_epoch *epochs;
+    md_preselection preselection;
     medley_summary summary; /* pointers into the above, and the task's name */
 };
 

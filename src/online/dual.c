@@ -7,8 +7,7 @@
 
 #include "penalty/block_weight.h"
 
-/* ||b||_q */
-static double norm_q(const double *b, size_t count, double q)
+double md_dual_norm(const double *b, size_t count, double q)
 {
     double largest = 0;
     for (size_t m = 0; m < count; m++)
@@ -27,7 +26,7 @@ double md_dual_scales(double *scale, const double *norm, const double *weight, s
     const double q = p / (p - 1);
     for (size_t m = 0; m < count; m++)
         scale[m] = md_over_weight(norm, weight, m);
-    const double length = norm_q(scale, count, q);
+    const double length = md_dual_norm(scale, count, q);
     for (size_t m = 0; m < count; m++) {
         const double d = md_block_weight(weight, m);
         const double ratio = length > 0 ? scale[m] / length : 0;
@@ -57,15 +56,22 @@ void md_dual_restart(md_online *online)
     md_dual_set_scales(online);
 }
 
+double md_dual_weights_norm(md_online *online)
+{
+    const md_online_problem *problem = &online->problem;
+    const double *weight = md_penalty_block_weights(problem->penalty);
+    for (size_t m = 0; m < problem->block_count; m++)
+        online->norm[m] = md_block_weight(weight, m) * problem->blocks[m]->norm;
+    return md_dual_norm(online->norm, problem->block_count, online->settings.dual.p);
+}
+
 /* theta_j = q (||w_j|| / ||w||_{2,p})^(p-2) w_j, the inverse of the dual scales. */
 void md_dual_from_weights(md_online *online)
 {
     const md_online_problem *problem = &online->problem;
     const double p = online->settings.dual.p;
     const double *weight = md_penalty_block_weights(problem->penalty);
-    for (size_t m = 0; m < problem->block_count; m++)
-        online->norm[m] = md_block_weight(weight, m) * problem->blocks[m]->norm;
-    const double length = norm_q(online->norm, problem->block_count, p);
+    const double length = md_dual_weights_norm(online); /* and online->norm */
     for (size_t m = 0; m < problem->block_count; m++) {
         const double d = md_block_weight(weight, m);
         if (online->norm[m] > 0)
@@ -79,17 +85,21 @@ void md_dual_penalty(char *text, size_t size, const medley_options *options)
     md_print(text, size, "squared-block(q=%.17g)", options->p);
 }
 
+double md_dual_block_gradient(const md_online *online, size_t m, size_t count)
+{
+    md_block *block = online->problem.blocks[m];
+    double length = 0; /* of a sum of gradients: no more than this */
+    for (size_t g = 0; g < count; g++)
+        length += sqrt(fmax(0, block->class->gradient_norm2(block, &online->gradients[g])));
+    return length;
+}
+
 double md_dual_gradient_length(md_online *online, size_t count)
 {
     const double *weight = md_penalty_block_weights(online->problem.penalty);
-    for (size_t m = 0; m < online->problem.block_count; m++) {
-        md_block *block = online->problem.blocks[m];
-        double length = 0; /* of a sum of gradients: no more than this */
-        for (size_t g = 0; g < count; g++)
-            length += sqrt(fmax(0, block->class->gradient_norm2(block, &online->gradients[g])));
-        online->norm[m] = length / md_block_weight(weight, m);
-    }
-    return norm_q(online->norm, online->problem.block_count, ((md_dual *)online->state)->q);
+    for (size_t m = 0; m < online->problem.block_count; m++)
+        online->norm[m] = md_dual_block_gradient(online, m, count) / md_block_weight(weight, m);
+    return md_dual_norm(online->norm, online->problem.block_count, ((md_dual *)online->state)->q);
 }
 
 void md_dual_rescale(md_online *online, double factor)
@@ -98,16 +108,22 @@ void md_dual_rescale(md_online *online, double factor)
     ((md_dual *)online->state)->length *= factor;
 }
 
-void md_dual_add(md_online *online, size_t count, double eta)
+bool md_dual_step(md_online *online, size_t count, double eta)
 {
     md_online_step(online, count, eta);
     if (!md_online_norms_are_finite(online)) {
         online->diverged = true;
-        return;
+        return false;
     }
     memcpy(online->shrunk, online->norm, online->problem.block_count * sizeof *online->norm);
     md_online_finish(online, count, eta, 1);
-    md_dual_set_scales(online);
+    return true;
+}
+
+void md_dual_add(md_online *online, size_t count, double eta)
+{
+    if (md_dual_step(online, count, eta))
+        md_dual_set_scales(online);
 }
 
 medley_status md_dual_begin_descent(md_online *online, medley_error *error)

@@ -24,16 +24,28 @@ typedef struct md_dual {
 double md_dual_scales(double *scale, const double *norm, const double *weight, size_t count,
                       double p);
 
+/* ||b||_q of norms b. */
+double md_dual_norm(const double *b, size_t count, double q);
+
+/* ||w||_{2,p} of the blocks, which hold weights. */
+double md_dual_weights_norm(md_online *online);
+
 /* Functions of a rule's row. */
 void md_dual_restart(md_online *online);
 void md_dual_set_scales(md_online *online);
 void md_dual_from_weights(md_online *online);
 void md_dual_penalty(char *text, size_t size, const medley_options *options);
 
-/* ||z||_{2,q} of the sum of a round's gradients, or more; the norms of blocks are overwritten. */
+/* ||z_m|| of the sum of a round's gradients, or more. */
+double md_dual_block_gradient(const md_online *online, size_t m, size_t count);
+
+/* ||z||_{2,q} of it, or more; the norms of blocks are overwritten. */
 double md_dual_gradient_length(md_online *online, size_t count);
 
-/* theta += eta z, and the dual scales follow; a norm that is not finite is divergence. */
+/* theta += eta z; false: a norm is not finite, which is divergence. */
+bool md_dual_step(md_online *online, size_t count, double eta);
+
+/* The same, and the dual scales follow. */
 void md_dual_add(md_online *online, size_t count, double eta);
 
 /* The descent begins: t = s = 0 and R from the norm and the loss as they are. */

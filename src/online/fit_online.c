@@ -46,6 +46,12 @@ static size_t choose_prox_every(const md_problem *problem)
     return given > 0 ? given : usual > 0 ? usual : 1;
 }
 
+/* Is the penalty the one that `p` speaks of? */
+static bool has_own_norm(const md_problem *problem)
+{
+    return strcmp(problem->options->penalty, "auto") == 0;
+}
+
 md_online_settings md_problem_settings(const md_problem *problem)
 {
     const medley_options *options = problem->options;
@@ -55,7 +61,7 @@ md_online_settings md_problem_settings(const md_problem *problem)
                   .schedule = choose_schedule(problem),
                   .radius = problem->online->radius,
                   .prox_every = choose_prox_every(problem)},
-        .dual = {.p = options->p, .eta = problem->online->eta},
+        .dual = {.p = has_own_norm(problem) ? options->p : NAN, .eta = problem->online->eta},
         .lambda = problem->lambda,
         .gap = ROOM * options->gap,
         .average = options->average,

@@ -159,25 +159,29 @@ static double least_weight(const md_penalty *penalty, size_t count)
     return least;
 }
 
-/* Omega(r u), u the direction with equal entries, of weighted norms, on the first k blocks. */
-static double value_along(const md_penalty *penalty, double r, size_t k, double *b, size_t count)
+/* No more than Omega anywhere on the sphere of radius r, with what the loss absorbs. Weighted norms
+ * are no shorter than norms times the least weight. */
+static double least_on_sphere(const md_online_problem *p, double r, double *scratch)
 {
-    const double *weight = md_penalty_block_weights(penalty);
-    for (size_t m = 0; m < count; m++)
-        b[m] = m < k ? r / sqrt((double)k) / (weight != NULL ? weight[m] : 1) : 0;
-    return md_penalty_value(penalty, b, count);
+    return md_penalty_least(p->penalty, r * least_weight(p->penalty, p->penalised), p->penalised,
+                            scratch) +
+           md_penalty_absorbed(p->penalty) / 2 * r * r;
 }
 
-/* Largest r with Omega(r u) <= limit: brackets by doubling, then halves the bracket. */
-static double reach(const md_penalty *penalty, double limit, size_t k, double *b, size_t count)
+/* The largest r with that within limit: brackets by doubling, then halves the bracket. For mkl and
+ * a quadratic term it is SPOM's sqrt(2 Lambda / (lambda + sigma)) (proposition 9, 1 and 3). */
+static double penalty_radius(const md_online_problem *p, double limit)
 {
+    MD_OWNED(free) double *scratch = md_calloc(p->penalised, sizeof *scratch);
+    if (scratch == NULL)
+        return NAN;
     double high = 1;
-    while (high < LARGEST_RADIUS && value_along(penalty, high, k, b, count) <= limit)
+    while (high < LARGEST_RADIUS && least_on_sphere(p, high, scratch) <= limit)
         high *= 2;
     double low = 0;
     for (int i = 0; i < 60; i++) {
         const double middle = 0.5 * (low + high);
-        if (value_along(penalty, middle, k, b, count) <= limit)
+        if (least_on_sphere(p, middle, scratch) <= limit)
             low = middle;
         else
             high = middle;
@@ -185,36 +189,25 @@ static double reach(const md_penalty *penalty, double limit, size_t k, double *b
     return high;
 }
 
-/* Omega is convex, symmetric in the (weighted) norms of blocks and does not fall as they grow. For
- * the single terms there are, it is least along a sphere either on one block or on all alike. A sum
- * of terms may prefer some number of blocks in between; then what holds is b_m <= one and, by
- * averaging over permutations, sum b <= sqrt(M) all, so that ||b||^2 <= one sqrt(M) all. Norms are
- * no longer than weighted ones over the least weight. */
-static double penalty_radius(const md_penalty *penalty, double limit, size_t count)
+/* Does Omega grow no faster than squares? Its terms are powers, or sums of them. */
+static bool grows_as_squares(const md_online_problem *p)
 {
-    MD_OWNED(free) double *b = md_calloc(count, sizeof *b);
-    if (b == NULL)
-        return NAN;
-    for (size_t m = 0; m < count; m++)
-        b[m] = 1;
-    double radius = INFINITY;
-    if (md_penalty_is_symmetric(penalty) && md_penalty_value(penalty, b, count) > 0) {
-        const double one = reach(penalty, limit, 1, b, count);
-        const double all = reach(penalty, limit, count, b, count);
-        const bool composite = strchr(md_penalty_text(penalty), '+') != NULL;
-        radius = composite ? sqrt(one * sqrt((double)count) * all) : fmax(one, all);
-        radius /= least_weight(penalty, count);
-    }
-    const double absorbed = md_penalty_absorbed(penalty);
-    return absorbed > 0 ? fmin(radius, sqrt(2 * limit / absorbed)) : radius;
+    static const double FAR = 1e20;
+    double b;
+    const double near = md_penalty_least(p->penalty, FAR, 1, &b);
+    return md_penalty_least(p->penalty, 2 * FAR, 1, &b) <= 4.0001 * near;
 }
 
+/* Other blocks have half of their squares. With f(r) the least of Omega on a sphere, what is
+ * farthest out has r^2 + 2 (limit - f(r)), which is largest at an end if f(r) / r^2 does not rise:
+ * either the ones or the others have all of it. */
 double md_online_radius(const md_online_problem *problem, double lambda, double loss_at_zero)
 {
     const double limit = loss_at_zero / lambda;
-    double radius =
-        problem->penalised > 0 ? penalty_radius(problem->penalty, limit, problem->penalised) : 0;
-    if (problem->penalised < problem->block_count) /* 1/2 of the squares of the others <= limit */
-        radius = hypot(radius, sqrt(2 * limit));
+    const double others = sqrt(2 * limit);
+    double radius = problem->penalised > 0 ? penalty_radius(problem, limit) : 0;
+    if (problem->penalised < problem->block_count)
+        radius = problem->penalised == 0 || grows_as_squares(problem) ? fmax(radius, others)
+                                                                      : hypot(radius, others);
     return radius > LARGEST_RADIUS ? INFINITY : radius;
 }

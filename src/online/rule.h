@@ -27,6 +27,11 @@ typedef struct md_bound {
     double radius, distance;
 } md_bound;
 
+/* Of a first stage that is a perceptron. */
+typedef struct md_mistakes {
+    double count, most_updates;
+} md_mistakes;
+
 struct md_rule {
     md_about about;
     md_method_traits traits;             /* of the method of its name */
@@ -49,6 +54,9 @@ struct md_rule {
     medley_status (*choose)(md_online *online, size_t *count, medley_error *error);
     void (*end_epoch)(md_online *online); /* norms were refreshed, or theta was replaced */
     md_bound (*bound)(const md_online *online);
+
+    /* The blocks hold weights, which would have lost `loss` in the rounds of the first stage. */
+    md_mistakes (*mistakes)(md_online *online, double loss);
 
     /* Of rules that know how far the optimum is. measure: after an epoch; gap: relative, as it was
      * measured, a run ends at the one that was asked for. distributions: over the outputs of the

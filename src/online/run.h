@@ -19,7 +19,7 @@ md_online_problem md_problem_for_loop(const md_problem *problem, const md_run_bl
 medley_status md_choose_rate(md_problem *problem, const md_online_problem *whole,
                              const md_online_settings *settings, double *rate, medley_error *error);
 
-/* ---- theory.c: SPOM's proposition 3 ---- */
+/* ---- theory.c: SPOM's proposition 3, and the mistakes of OBSCURE's online stage ---- */
 
 typedef struct md_theory {
     double gradient; /* G */
@@ -34,6 +34,13 @@ medley_regret md_run_regret(const md_online *online, const md_run_result *result
 
 /* The rate alone; an error where there is none. */
 medley_status md_theory_rate(const md_online *online, double *rate, medley_error *error);
+
+/* No ||z||_{2,q} of an example is longer, z over the weights (NULL: all 1). */
+double md_longest_gradient(const md_online *online, double q, const double *weight);
+
+/* Of a run whose blocks hold the weights that it has come to, with this mean loss; all 0: there was
+ * no such stage, or nothing is known of it. */
+medley_mistakes md_run_mistakes(md_online *online, const md_run_result *result, double mean_loss);
 
 /* What a run is to do. */
 typedef struct md_run_plan {

@@ -358,9 +358,12 @@ static medley_status finish(struct run *run)
         run->online.settings.rule->distributions(&run->online);
     if (result->certified)
         MEDLEY_TRY(find_dual(run));
-    MEDLEY_TRY(md_online_objective(&run->online, &result->objective, NULL, run->error));
+    double loss;
+    MEDLEY_TRY(md_online_objective(&run->online, &result->objective, &loss, run->error));
     md_certify_result(result);
     result->regret = md_run_regret(&run->online, result);
+    if (run->problem->options->structure == NULL) /* whose costs may be of any size */
+        result->mistakes = md_run_mistakes(&run->online, result, loss);
     return MEDLEY_OK;
 }
 

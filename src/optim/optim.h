@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small solvers that know nothing of learning: dense symmetric systems, conjugate gradients,
- * convex functions of one variable. */
+/* Small solvers that know nothing of learning: dense symmetric systems, least squares, conjugate
+ * gradients, convex functions of one variable. */
 #ifndef MD_OPTIM_H
 #define MD_OPTIM_H
 
@@ -14,6 +14,15 @@ bool md_cholesky(double *a, size_t n, size_t threads);
 
 /* x[n] becomes A^-1 x. */
 void md_cholesky_solve(const double *r, size_t n, double *x);
+
+/* ---- leave_one_out.c ---- */
+
+/* The least-squares support vector machine A a + b 1 = y, 1'a = 0, A = K + ridge I, whose upper
+ * triangle is given in a[n][n] and spoilt; y[outputs][n]. residual[outputs][n]: how far y_i is from
+ * what the machine of all other rows says of row i. n is 2 or more. False if A is not positive
+ * definite. scratch: n * (n + 2) doubles. The same bits for any number of threads. */
+bool md_leave_one_out(double *a, size_t n, const double *y, size_t outputs, double *residual,
+                      double *scratch, size_t threads);
 
 /* ---- eigenvalues.c ---- */
 

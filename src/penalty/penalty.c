@@ -222,6 +222,25 @@ bool md_penalty_is_symmetric(const md_penalty *penalty)
     return symmetric;
 }
 
+/* Of a term at r times the direction with equal entries on the first k of the blocks. */
+static double value_along(const md_penalty_term *term, double r, size_t k, size_t count, double *b)
+{
+    for (size_t m = 0; m < count; m++)
+        b[m] = m < k ? r / sqrt((double)k) : 0;
+    return term->factor * term->class->value(term->state, b, NULL, count);
+}
+
+/* Every symmetric term there is, is convex and does not fall as norms grow, and is least on a
+ * sphere either on one block or on all alike. A sum is at least the sum of what its terms are at
+ * least. */
+double md_penalty_least(const md_penalty *penalty, double r, size_t count, double *scratch)
+{
+    double sum = 0;
+    for (const md_penalty_term *t = penalty->terms; t < penalty->terms + penalty->count; t++)
+        sum += fmin(value_along(t, r, 1, count, scratch), value_along(t, r, count, count, scratch));
+    return md_penalty_is_symmetric(penalty) ? sum : 0;
+}
+
 size_t md_penalty_scratch(const md_penalty *penalty, size_t count)
 {
     size_t most = 3 * count;

@@ -133,6 +133,10 @@ const double *md_penalty_block_weights(const md_penalty *penalty);
 
 double md_penalty_value(const md_penalty *penalty, const double *b, size_t count);
 
+/* No more than Omega where the weighted norms d b have the length r: a function of r that does not
+ * fall. 0 where nothing is known. scratch: count doubles. */
+double md_penalty_least(const md_penalty *penalty, double r, size_t count, double *scratch);
+
 /* Doubles that its prox needs: 3 * count, and more where there are groups (groups.h). */
 size_t md_penalty_scratch(const md_penalty *penalty, size_t count);
 /* Is it the same for blocks in another order, but for weights? */

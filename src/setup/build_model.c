@@ -264,6 +264,7 @@ static medley_status fill_summary(md_builder *b)
     summary->updates = result->updates;
     summary->steps_skipped = result->left_out;
     summary->regret = result->regret;
+    summary->mistakes = result->mistakes;
     summary->radius = result->radius;
     summary->bound = result->bound;
     summary->seconds_kernels = draft->seconds_kernels;
@@ -285,6 +286,8 @@ static medley_status fill_model(md_builder *b)
     MEDLEY_TRY(describe_blocks(b));
     MEDLEY_TRY(describe_outputs(b));
     MEDLEY_TRY(copy_epochs(b));
+    MEDLEY_TRY(
+        md_preselection_copy(&b->model->preselection, &b->draft->problem->preselection, b->error));
     return fill_summary(b);
 }
 

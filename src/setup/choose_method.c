@@ -97,7 +97,8 @@ bool md_dual_suits(const md_method *method, const md_method *other, const md_run
 {
     const md_task *task = run->task;
     const medley_options *options = run->options;
-    const unsigned own = method->about->takes & ~(unsigned)(MD_ALL_BLOCKS | MD_TAKES_ROUNDS);
+    const unsigned own =
+        method->about->takes & ~(unsigned)(MD_ALL_BLOCKS | MD_TAKES_ROUNDS | MD_TAKES_PENALTY);
     return task->structure != NULL && !task->by_sequence && !run->path && run->dev == NULL &&
            !has_many_features(run) && is_auto(options->loss) &&
            !md_options_favour(options, other->about->takes, own);

@@ -2,6 +2,7 @@
 #include "setup/setup.h"
 
 #include "base/parallel.h"
+#include "penalty/link.h"
 
 void md_problem_drop_rows(md_problem *problem)
 {
@@ -26,6 +27,7 @@ void md_problem_clear(md_problem *problem)
     free(problem->batch);
     free(problem->dev_gold);
     md_bank_clear(&problem->bank);
+    md_preselection_clear(&problem->preselection);
     if (problem->source != NULL)
         problem->source->class->free(problem->source);
     free(problem->candidates);
@@ -38,6 +40,7 @@ void md_problem_keep_kernels(md_problem *problem)
     md_problem kept = {.bank = problem->bank,
                        .prepared = problem->prepared,
                        .primal = problem->primal,
+                       .preselection = problem->preselection,
                        .has_kernels = true};
     if (problem->bank.count == 0 || problem->source != NULL || problem->progress.stopped) {
         md_problem_clear(problem);
@@ -48,6 +51,7 @@ void md_problem_keep_kernels(md_problem *problem)
     problem->bank = (md_bank){0};
     problem->prepared = (md_prepared){0};
     problem->primal = NULL;
+    problem->preselection = (md_preselection){0};
     md_problem_clear(problem);
     *problem = kept;
 }
@@ -148,6 +152,8 @@ static medley_status select_blocks(md_problem *problem, medley_error *error)
     if (!problem->has_kernels)
         MEDLEY_TRY(md_selection_of_bank(&selection, &problem->bank, error));
     MEDLEY_TRY(md_selection_of_templates(&selection, problem->source, error));
+    if (!problem->has_kernels)
+        MEDLEY_TRY(md_preselect(problem, error));
     if (problem->bank.count == 0 && md_source_count(problem->source) == 0)
         return md_fail(error, MEDLEY_USAGE,
                        "none of the blocks that were asked for is among those of this run; "
@@ -210,7 +216,7 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
         if (status != MEDLEY_OK && !problem->progress.stopped) /* stopping is no failure */
             return md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
     }
-    problem->progress.seconds_kernels = md_clock_seconds() - start;
+    problem->progress.seconds_kernels += md_clock_seconds() - start;
     return MEDLEY_OK;
 }
 
@@ -244,7 +250,16 @@ static medley_status find_penalty(md_problem *problem, medley_error *error)
         name = "none"; /* beside the groups */
     if (strcmp(name, "auto") == 0)
         name = problem->method->penalty ? problem->method->penalty : problem->method->kind->penalty;
-    return md_penalty_create(&problem->penalty, name, error);
+    MEDLEY_TRY(md_penalty_create(&problem->penalty, name, error));
+    if (traits != NULL && traits->strongly_convex &&
+        (md_penalty_strong_convexity(problem->penalty) <= 0 ||
+         md_penalty_link_kind(problem->penalty) == MD_NO_LINK))
+        return md_fail(error, MEDLEY_USAGE,
+                       "`method=%s` needs a single penalty that is strongly convex, and "
+                       "`penalty=%s` is not; use elastic, elastic-mkl or l2, leave out `penalty`, "
+                       "or use `method=spom`",
+                       problem->method->about->name, name);
+    return MEDLEY_OK;
 }
 
 double md_default_C(const md_method *method, const md_task *task)
@@ -330,6 +345,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .bank = kept.bank,
                             .prepared = kept.prepared,
                             .primal = kept.primal,
+                            .preselection = kept.preselection,
                             .has_kernels = kept.has_kernels,
                             .online = kept.online,
                             .dev = dev,

@@ -178,6 +178,12 @@ medley_status md_selection_of_bank(const md_selection *selection, md_bank *bank,
 medley_status md_selection_of_templates(const md_selection *selection, md_source *source,
                                         medley_error *error);
 
+/* ---- preselect.c ---- */
+
+/* Only those kernels of the bank stay that option `preselect` asks for; all if it is not given.
+ * What was looked at is told in problem->preselection. */
+medley_status md_preselect(md_problem *problem, medley_error *error);
+
 /* ---- what a run has learnt ---- */
 
 /* Of a method without blocks: f(x) = sum_m K_m(x, .) body[m] + bias, all of it borrowed. Kernels
@@ -219,6 +225,7 @@ typedef struct md_run_result {
     bool certified;
     double dual, gap; /* if certified */
     medley_regret regret;
+    medley_mistakes mistakes;
 } md_run_result;
 void md_run_result_clear(md_run_result *result);
 
@@ -259,6 +266,7 @@ typedef struct md_method_traits {
     /* Its penalty: the only one it has, or, with any_penalty, the one that "auto" means. NULL: one
      * of the user's choice. */
     bool any_penalty;
+    bool strongly_convex; /* with any_penalty: another one must be, and have a single term */
     void (*penalty)(char *text, size_t size, const medley_options *options);
 
     /* As that of md_method. */

@@ -101,7 +101,8 @@ struct md_problem {
     md_prepared prepared;
     md_matrix *primal; /* [bank.count] rows of linear kernels that are kept as weights */
     md_source *source; /* of templates; NULL: there are none */
-    bool has_kernels;  /* bank, rows and values are there already, from a fit with other settings */
+    md_preselection preselection;
+    bool has_kernels; /* bank, rows and values are there already, from a fit with other settings */
 
     md_candidate
         *candidates; /* kernels, templates, label context; with own_term after the others */

@@ -35,6 +35,8 @@ skew[0][1] += 1
 write("skew.npy", skew)
 skew[0][1] = skew[1][0] = -1
 write("negative.npy", skew)
+skew[0][1] = skew[1][0] = math.nan
+write("nan.npy", skew)
 write("one.npy", k[:80])
 for path, labels in (("labels.lst", label[:80]), ("labels2.lst", label[80:])):
     with open(path, "w") as file:
@@ -70,6 +72,7 @@ refuse() { # refuse CODE TEXT NAME OPTIONS...
 }
 refuse 3 'not symmetric.*give \(D \+ D' "distances that are not symmetric" --distance skew.npy
 refuse 3 'row 1, column 2 is -1.*0 or more' "a negative distance" --distance negative.npy
+refuse 3 'row 1, column 2 is nan; distances must be finite' "no distance at all" --distance nan.npy
 refuse 3 'column 1 is 1; a row has distance 0 to itself' "kernel values for distances" --distance one.npy
 refuse 3 'not square' "distances of other rows" --distance D2.npy --labels labels2.lst
 train --method spicy --distance D.npy >/dev/null

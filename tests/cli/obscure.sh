@@ -107,6 +107,21 @@ check "few blocks count near p = 1" obscure --p 1.01 "${kernels[@]}" train.csv
 few=$(key weight top.json) # of the last block: one column of all but noise
 check "all count with p = 2" obscure --p 2 "${kernels[@]}" train.csv
 check "weights are more alike with p = 2" above "$(key weight top.json)" "$few"
+expect_text "both stages: mistakes of the first" '"theory":' top.json
+check "mistakes: below the bound" above "$(key mistake_bound top.json)" "$(key online_updates top.json)"
+check "mistakes: there are some" above "$(key mistakes top.json)" 0
+
+# other strongly convex penalties: the optimum that frank-wolfe proves, and the same blocks
+head -n 81 train.csv >few.csv
+for penalty in 'elastic(t=0.5)' 'elastic(t=0.05)' elastic-mkl; do
+    "$MEDLEY" train --method frank-wolfe --penalty "$penalty" --gap 1e-4 --json --quiet --model fw.medley "${kernels[@]}" few.csv >fw.json
+    top fw.json && least=$(key objective top.json)
+    check "$penalty" obscure --penalty "$penalty" --C 1 --epochs2 2000 --average --average-from 0.5 --certify "${kernels[@]}" few.csv
+    check "$penalty: the optimum" within "$(key objective top.json)" "$least" 0.005
+    check "$penalty: which the bound does not exceed" above "$least" "$(key dual top.json)"
+done
+check "elastic: a path" "$MEDLEY" path --method obscure --penalty elastic --count 4 --quiet "${kernels[@]}" few.csv
+
 check "on held-out data" obscure --dev new.csv --patience 2 "${kernels[@]}" train.csv
 check "log loss" obscure --loss logistic --eta 0.5 "${kernels[@]}" train.csv
 
@@ -118,7 +133,9 @@ refuse() { # refuse PATTERN ARGUMENTS...
     expect_text "refuses $*: says why" "$pattern" "$err"
     check "refuses $*: one line, no model" test "$(wc -l <"$err")$(ls bad.medley 2>/dev/null)" = 1
 }
-refuse 'penalty has no place in --method obscure; .*squared-block' --method obscure --penalty l2
+refuse 'strongly convex, and --penalty .?group-lasso.? is not; use elastic' --method obscure --penalty group-lasso
+refuse 'single penalty' --method obscure --penalty l2+elastic
+refuse 'p is the norm of squared-block' --method obscure --penalty l2 --p 1.5
 refuse 'penalty has no place in --method pegasos; .*squared-block' --method pegasos --penalty mkl
 refuse '--eta0 is about methods spom, average and best' --method obscure --eta0 1
 refuse '--schedule .*has no place in --method obscure' --method obscure --schedule sqrt

@@ -179,6 +179,12 @@ static void the_radius_is_the_papers_for_squared_norms(void **state)
         assert_true(fabs(radius_of("absorbed-l2", 0.01, 0.7, m, 0) - expected) < 1e-9 * expected);
         assert_true(fabs(radius_of("none", 0.01, 0.7, m, m) - expected) < 1e-9 * expected);
         assert_true(fabs(radius_of("group-lasso", 0.01, 0.7, m, 0) - 70) < 1e-7);
+        assert_true(fabs(radius_of("mkl", 0.01, 0.7, m, m / 2) - expected) < 1e-9 * expected);
+
+        /* proposition 9.3: sqrt(2 Lambda / (lambda + sigma)), whoever has the quadratic term */
+        const double less = sqrt(2 * 0.7 / (0.01 + 0.03));
+        assert_true(fabs(radius_of("mkl+3*l2", 0.01, 0.7, m, 0) - less) < 1e-9 * less);
+        assert_true(fabs(radius_of("mkl+3*absorbed-l2", 0.01, 0.7, m, 0) - less) < 1e-9 * less);
     }
     assert_true(isinf(radius_of("none", 0.01, 0.7, 3, 0)));
     assert_true(isinf(radius_of("l1", 0.01, 0.7, 3, 0)));

@@ -185,6 +185,29 @@ class Inputs(InFolder):
         self.assertEqual(figures["confusion"].sum(), 120)
         self.assertIn("log_loss", figures)
 
+    def test_preselected_kernels_are_told(self):
+        X, y = rings(80)
+        model = MKLClassifier(["rbf(sigma2={0.0001,2})", "linear"], preselect=1).fit(X, y)
+        told = model.summary()["preselected"]
+        self.assertEqual([k["kernel"] for k in told if k["kept"]], model.blocks_)
+        self.assertEqual(model.blocks_, ["rbf(sigma2=2)@all"])
+        self.assertEqual([k["error"] for k in told], sorted(k["error"] for k in told))
+        with self.assertRaisesRegex(medley.UsageError, "neither a number of kernels nor view"):
+            MKLClassifier("linear", preselect="all").fit(X, y)
+
+    def test_distances_are_kernels(self):
+        X, y = rings(80)
+        D = np.abs(X[:, None] - X[None]).sum(axis=2)
+        train, new = D[:60, :60], D[60:, :60]
+        gamma = train.sum() / (60 * 59)
+        values = MKLClassifier(np.exp(-train / gamma)).fit(X[:60], y[:60])
+        model = MKLClassifier([medley.Distances(train)]).fit(X[:60], y[:60])
+        self.assertAlmostEqual(model.objective_, values.objective_, 5)
+        np.testing.assert_array_equal(model.predict(X[60:], grams=[new]),
+                                      values.predict(X[60:], grams=[np.exp(-new / gamma)]))
+        with self.assertRaisesRegex(medley.InputError, "distances are numbers of 0 or more"):
+            MKLClassifier(medley.Distances(-train)).fit(X[:60], y[:60])
+
     def test_labels_never_seen_count_as_wrong(self):
         X, y = rings(60)
         model = MKLClassifier("rbf(auto)").fit(X, y)
