@@ -49,25 +49,40 @@ medley_status md_model_tell_scale(medley_model *model, medley_error *error)
 void md_preselection_clear(md_preselection *preselection)
 {
     for (size_t m = 0; m < preselection->count; m++)
-        free((char *)(uintptr_t)preselection->kernels[m].name);
+        free(preselection->names[m]);
+    free(preselection->names);
     free(preselection->kernels);
     *preselection = (md_preselection){0};
+}
+
+medley_status md_preselection_init(md_preselection *preselection, size_t most, size_t rows,
+                                   medley_error *error)
+{
+    *preselection = (md_preselection){.rows = rows};
+    MEDLEY_TRY(md_new(&preselection->names, most, sizeof *preselection->names, error));
+    return md_new(&preselection->kernels, most, sizeof *preselection->kernels, error);
+}
+
+medley_status md_preselection_add(md_preselection *preselection, const medley_preselected *kernel,
+                                  medley_error *error)
+{
+    const size_t m = preselection->count;
+    MEDLEY_TRY(md_new_text(&preselection->names[m], kernel->name, strlen(kernel->name), error));
+    preselection->kernels[m] = *kernel;
+    preselection->kernels[m].name = preselection->names[m];
+    preselection->count++;
+    return MEDLEY_OK;
 }
 
 medley_status md_preselection_copy(md_preselection *copy, const md_preselection *preselection,
                                    medley_error *error)
 {
-    const size_t count = preselection->count;
-    *copy = (md_preselection){.rows = preselection->rows};
-    if (count > 0)
-        MEDLEY_TRY(md_new(&copy->kernels, count, sizeof *copy->kernels, error));
-    for (; copy->count < count; copy->count++) {
-        const medley_preselected *from = &preselection->kernels[copy->count];
-        char *name = NULL;
-        MEDLEY_TRY(md_new_text(&name, from->name, strlen(from->name), error));
-        copy->kernels[copy->count] = *from;
-        copy->kernels[copy->count].name = name;
-    }
+    *copy = (md_preselection){0};
+    if (preselection->count == 0)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_preselection_init(copy, preselection->count, preselection->rows, error));
+    for (size_t m = 0; m < preselection->count; m++)
+        MEDLEY_TRY(md_preselection_add(copy, &preselection->kernels[m], error));
     return MEDLEY_OK;
 }
 

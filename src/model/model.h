@@ -53,10 +53,16 @@ struct md_task;
 
 /* The kernels that were looked at by option `preselect`, and those rows. */
 typedef struct md_preselection {
-    medley_preselected *kernels; /* [count] they own their names */
+    medley_preselected *kernels; /* [count] */
+    char **names;                /* [count] theirs */
     size_t count, rows;
 } md_preselection;
 
+/* Room for so many; to be cleared whatever comes back. The name of what is added is copied. */
+medley_status md_preselection_init(md_preselection *preselection, size_t most, size_t rows,
+                                   medley_error *error);
+medley_status md_preselection_add(md_preselection *preselection, const medley_preselected *kernel,
+                                  medley_error *error);
 void md_preselection_clear(md_preselection *preselection);
 medley_status md_preselection_copy(md_preselection *copy, const md_preselection *preselection,
                                    medley_error *error);

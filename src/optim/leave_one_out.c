@@ -31,10 +31,10 @@ static void find_columns(void *context, size_t item, size_t worker)
 }
 
 /* diagonal[n] of A^-1. */
-static void inverse_diagonal(const struct inverse *inverse, double *diagonal, size_t threads)
+static void inverse_diagonal(struct inverse *inverse, double *diagonal, size_t threads)
 {
     const size_t n = inverse->n;
-    md_parallel_for(threads, md_pieces(n, COLUMNS), find_columns, (void *)(uintptr_t)inverse);
+    md_parallel_for(threads, md_pieces(n, COLUMNS), find_columns, inverse);
     memset(diagonal, 0, n * sizeof *diagonal);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++)
@@ -54,7 +54,7 @@ bool md_leave_one_out(double *a, size_t n, const double *y, size_t outputs, doub
 {
     double *ones = scratch;
     double *diagonal = scratch + n;
-    const struct inverse inverse = {.r = a, .w = scratch + 2 * n, .n = n};
+    struct inverse inverse = {.r = a, .w = scratch + 2 * n, .n = n};
     if (!md_cholesky(a, n, threads))
         return false;
     for (size_t i = 0; i < n; i++)

@@ -262,26 +262,25 @@ static bool is_first_of_family(const struct preselection *p, size_t place)
     return true;
 }
 
+static double error_of(const struct preselection *p, size_t m)
+{
+    if (is_constant(p, m))
+        return NAN;
+    return p->problem->gold != NULL ? p->found[m].error : sqrt(p->found[m].squares);
+}
+
 static medley_status tell(struct preselection *p, size_t count, medley_error *error)
 {
     md_preselection *told = &p->problem->preselection;
-    const size_t kernels = p->bank.count;
     size_t taken = 0;
-    MEDLEY_TRY(md_new(&told->kernels, kernels, sizeof *told->kernels, error));
-    told->rows = p->n;
-    for (; told->count < kernels; told->count++) {
-        const size_t m = p->order[told->count];
-        const struct judgement found = p->found[m];
-        const char *name = p->bank.kernels[m].name;
-        char *copy = NULL;
-        MEDLEY_TRY(md_new_text(&copy, name, strlen(name), error));
-        const bool chosen = count > 0 ? taken < count : is_first_of_family(p, told->count);
-        told->kernels[told->count] =
-            (medley_preselected){.name = copy,
-                                 .error = is_constant(p, m)          ? NAN
-                                          : p->problem->gold != NULL ? found.error
-                                                                     : sqrt(found.squares),
-                                 .kept = chosen || is_constant(p, m)};
+    MEDLEY_TRY(md_preselection_init(told, p->bank.count, p->n, error));
+    for (size_t place = 0; place < p->bank.count; place++) {
+        const size_t m = p->order[place];
+        const bool chosen = count > 0 ? taken < count : is_first_of_family(p, place);
+        const medley_preselected kernel = {.name = p->bank.kernels[m].name,
+                                           .error = error_of(p, m),
+                                           .kept = chosen || is_constant(p, m)};
+        MEDLEY_TRY(md_preselection_add(told, &kernel, error));
         taken += chosen && !is_constant(p, m);
     }
     return MEDLEY_OK;

@@ -120,7 +120,7 @@ static void sentences_name_the_option_and_who_takes_it(void **state)
          "`tags` is about task tree and has no place in `task=chain`; give a CoNLL-U file and "
          "`task=tree`"},
         {"C=1 penalty=l2", &md_task_chain, "pegasos",
-         "`penalty` has no place in `method=pegasos`; methods obscure and pegasos have "
+         "`penalty` has no place in `method=pegasos`; method pegasos has "
          "squared-block(q=P) with the P of `p`"},
         {"order=2", &md_task_binary, "spicy",
          "`order` is about task chain and has no place in `task=binary`; leave out `order`"},
