@@ -112,7 +112,8 @@ static void sentences_name_the_option_and_who_takes_it(void **state)
          "`epochs1` is about method obscure and has no place in `method=spom`; leave out "
          "`epochs1`"},
         {"epochs=5", &md_task_chain, "obscure",
-         "`epochs` is about methods spom, pegasos, om2, frank-wolfe, fista, average and best and has no "
+         "`epochs` is about methods spom, pegasos, om2, frank-wolfe, fista, average and best and "
+         "has no "
          "place "
          "in `method="
          "obscure`; method obscure has `epochs1` and `epochs2`"},
