@@ -18,9 +18,11 @@
 
 static const double NORM_MARGIN = 0x1p-22;
 
-medley_status md_certify_check(const md_problem *problem, medley_error *error)
+medley_status md_run_check(const md_problem *problem, medley_error *error)
 {
     const md_rule *rule = problem->method->rule;
+    if (rule != NULL && rule->check != NULL)
+        MEDLEY_TRY(rule->check(problem->penalty, error));
     if (rule != NULL && rule->distributions != NULL &&
         md_penalty_link_kind(problem->penalty) == MD_NO_LINK)
         return md_fail(error, MEDLEY_USAGE,

@@ -209,6 +209,14 @@ static double penalty_radius(const md_penalty *penalty, double limit, size_t cou
     return absorbed > 0 ? fmin(radius, sqrt(2 * limit / absorbed)) : radius;
 }
 
+double md_online_loss_at_zero(const md_online_problem *problem)
+{
+    double sum = 0;
+    for (size_t e = 0; e < problem->example_count; e++)
+        sum += problem->loss->at_zero(problem->space, problem->examples[e].length);
+    return sum / (double)problem->example_count;
+}
+
 double md_online_radius(const md_online_problem *problem, double lambda, double loss_at_zero)
 {
     const double limit = loss_at_zero / lambda;

@@ -39,14 +39,20 @@ struct md_rule {
 
     void (*restart)(md_online *online); /* round 0; blocks hold any theta */
 
-    /* Any of these may be NULL. */
+    /* Any of these may be NULL. check: is the penalty one that it learns with? */
+    medley_status (*check)(const md_penalty *penalty, medley_error *error);
     medley_status (*init)(md_online *online, medley_error *error); /* what depends on the problem */
     void (*clear)(md_online *online);                              /* what init has made */
     void (*from_weights)(md_online *online); /* blocks hold weights, and then theta */
     medley_status (*begin)(md_online *online, medley_error *error); /* online->stage begins */
+    medley_status (*before_epoch)(md_online *online, medley_error *error);
     size_t (*choose)(md_online *online);  /* examples of the epoch, to the front of online->order */
     void (*end_epoch)(md_online *online); /* norms were refreshed, or theta was replaced */
     md_bound (*bound)(const md_online *online);
+
+    /* Of rules that try things out, after an epoch: may theta be returned? The one with the least
+     * objective is; else the last. */
+    bool (*is_candidate)(const md_online *online);
 
     /* Of rules that know how far the optimum is. measure: after an epoch; gap: relative, as it was
      * measured, a run ends at the one that was asked for. distributions: over the outputs of the
