@@ -232,5 +232,6 @@ const md_method md_method_simplemkl = {
                                .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
     .fit_path = md_fit_batch_path,
     .solve = md_batch_simplemkl,
+    .structured = "simplemkl-pegasos",
     .squares = true,
 };

@@ -129,6 +129,12 @@ static inline void plain_clear(md_block *block)
     block->norm = 0;
 }
 
+static inline void plain_visit(md_block *block, md_state_visitor visit, void *context)
+{
+    struct plain_block *b = (struct plain_block *)block;
+    visit(context, b->theta, sizeof b->theta);
+}
+
 static const md_block_class plain_class = {.name = "plain",
                                            .score = plain_score,
                                            .step = plain_step,
@@ -138,7 +144,8 @@ static const md_block_class plain_class = {.name = "plain",
                                            .gradient_norm2 = plain_gradient_norm2,
                                            .clear = plain_clear,
                                            .restart = plain_clear,
-                                           .norm2 = plain_norm2};
+                                           .norm2 = plain_norm2,
+                                           .visit_state = plain_visit};
 
 /* ---- the problem ---- */
 

@@ -18,14 +18,6 @@ static const char *const penalties[] = {"squared-block(q=1.25)",
                                         "elastic-mkl(s=0.3)"};
 enum { PENALTIES = sizeof penalties / sizeof *penalties };
 
-static void weights_of(const struct trial *t, double *theta)
-{
-    for (size_t m = 0; m < BLOCKS; m++)
-        for (size_t f = 0; f < FEATURES; f++)
-            theta[m * FEATURES + f] =
-                t->plain[m].theta[f] * t->blocks[m]->scale * t->blocks[m]->dual_scale;
-}
-
 /* Epochs until the gap is reached, at most `most`. */
 static size_t climb(struct trial *t, double gap, size_t most)
 {
@@ -54,7 +46,7 @@ static double check(md_space space, const md_loss *loss, const char *penalty, do
     trial_begin(&t, &md_rule_frank_wolfe, 1 + seed % 4);
     const double least = least_objective(&t.objective);
     const size_t epochs = climb(&t, gap, 5000);
-    weights_of(&t, theta);
+    trial_weights(&t, theta);
     const double objective = objective_at(&t.objective, theta);
     md_rule_frank_wolfe.distributions(&t.online);
     assert_int_equal(md_online_bound(&t.online, &bound, NULL), MEDLEY_OK);

@@ -88,6 +88,15 @@ static inline void trial_begin(struct trial *t, const md_rule *rule, size_t batc
     assert_int_equal(md_online_begin_stage(&t->online, 0, 0, &error), MEDLEY_OK);
 }
 
+/* What scores. */
+static inline void trial_weights(const struct trial *t, double *w)
+{
+    for (size_t m = 0; m < BLOCKS; m++)
+        for (size_t f = 0; f < FEATURES; f++)
+            w[m * FEATURES + f] =
+                t->plain[m].theta[f] * t->blocks[m]->scale * t->blocks[m]->dual_scale;
+}
+
 static inline void trial_clear(struct trial *t)
 {
     md_gather_clear(&t->gather);
