@@ -59,4 +59,5 @@ const md_method md_method_gauss_seidel = {
                                .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
     .fit_path = md_fit_batch_path,
     .solve = md_batch_gauss_seidel,
+    .structured = "gauss-seidel-pegasos",
 };

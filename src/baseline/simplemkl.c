@@ -11,8 +11,10 @@
  * as the next weight that becomes 0 and on from there, as long as J falls, and then a golden
  * section search divides the last stretch. Along a stretch the mixture is linear in the step, so a
  * trial costs one problem of one kernel and no look at the kernels. */
+#include "baseline/reduced_gradient.h"
 #include "baseline/wrappers.h"
 #include "batch/batch.h"
+#include "optim/optim.h"
 
 static const double NO_WEIGHT = 1e-8; /* of the largest: as good as 0 */
 static const double PRECISION = 0.1;  /* of the golden section search, as in the paper */
@@ -119,12 +121,9 @@ static medley_status drop_small_weights(struct descent *s, medley_error *error)
 static medley_status find_direction(struct descent *s, medley_error *error)
 {
     md_wrap *w = s->w;
-    double sum = 0;
-    for (size_t m = 0; m < w->kernels; m++) {
-        const double descent = md_wrap_descent(w, m) - least_descent(s);
-        s->slope[m] = w->weight[m] > 0 || descent > 0 ? descent : 0;
-        sum += s->slope[m];
-    }
+    for (size_t m = 0; m < w->kernels; m++)
+        s->slope[m] = md_wrap_descent(w, m) - least_descent(s);
+    const double sum = md_reduced_direction(s->slope, w->weight, w->kernels);
     if (w->on_simplex)
         s->slope[s->mu] = -sum;
     return md_wrap_mix(w, s->slope, s->along, error);
@@ -135,18 +134,13 @@ static medley_status find_direction(struct descent *s, medley_error *error)
 static double stretch(const struct descent *s, size_t *which)
 {
     const md_wrap *w = s->w;
-    double length = INFINITY;
     double sum = 0;
     double slope = 0;
-    *which = w->kernels;
     for (size_t m = 0; m < w->kernels; m++) {
         sum += w->weight[m];
         slope += s->slope[m];
-        if (s->slope[m] < 0 && w->weight[m] < -s->slope[m] * length) {
-            length = w->weight[m] / -s->slope[m];
-            *which = m;
-        }
     }
+    const double length = md_reduced_stretch(s->slope, w->weight, w->kernels, which);
     if (*which < w->kernels)
         return length;
     return slope > 0 && !w->on_simplex ? (sum > 0 ? sum : 1) / slope : 0;
@@ -185,29 +179,11 @@ static medley_status take_stretches(struct descent *s, double *length, medley_er
 
 static medley_status golden_section(struct descent *s, double length, medley_error *error)
 {
-    static const double golden = 0.618033988749895;
-    double low = 0;
-    double high = length;
-    double left = high - golden * (high - low);
-    double right = low + golden * (high - low);
-    double left_total;
-    double right_total;
-    MEDLEY_TRY(try_step(s, left, &left_total, error));
-    MEDLEY_TRY(try_step(s, right, &right_total, error));
-    while (high - low > (s->best.step > 0 ? PRECISION : SHORTEST) * length) {
-        if (left_total < right_total) {
-            high = right;
-            right = left;
-            right_total = left_total;
-            left = high - golden * (high - low);
-            MEDLEY_TRY(try_step(s, left, &left_total, error));
-        } else {
-            low = left;
-            left = right;
-            left_total = right_total;
-            right = low + golden * (high - low);
-            MEDLEY_TRY(try_step(s, right, &right_total, error));
-        }
+    md_golden golden = md_golden_over(length);
+    while (golden.high - golden.low > (s->best.step > 0 ? PRECISION : SHORTEST) * length) {
+        double total;
+        MEDLEY_TRY(try_step(s, md_golden_ask(&golden), &total, error));
+        md_golden_tell(&golden, total);
     }
     return MEDLEY_OK;
 }
@@ -256,5 +232,6 @@ const md_method md_method_simplemkl = {
                                .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
     .fit_path = md_fit_batch_path,
     .solve = md_batch_simplemkl,
+    .structured = "simplemkl-pegasos",
     .squares = true,
 };

@@ -69,8 +69,7 @@ static medley_status fit_all(medley_model **model, md_problem *problem, const me
     MEDLEY_TRY(md_method_choose(&method, options, train, dev, error));
     MEDLEY_TRY(md_problem_init(problem, train, dev, options, watch, method, error));
     MEDLEY_TRY(md_calibrate_check(problem, error));
-    MEDLEY_TRY(md_rule_check(problem, error));
-    MEDLEY_TRY(md_certify_check(problem, error));
+    MEDLEY_TRY(md_run_check(problem, error));
     MEDLEY_TRY(stopped = fit_with_companion(model, problem, error));
     if (stopped != MEDLEY_OK || !method->kind->batch || !options->calibrate)
         return stopped;

@@ -124,8 +124,7 @@ static medley_status fit_path(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(md_method_choose_for_path(&method, options, train, error));
     MEDLEY_TRY(check_path(path, options, method, error));
     MEDLEY_TRY(md_problem_init(problem, train, NULL, options, watch, method, error));
-    MEDLEY_TRY(md_rule_check(problem, error));
-    MEDLEY_TRY(md_certify_check(problem, error));
+    MEDLEY_TRY(md_run_check(problem, error));
     joining.task = problem->task;
     return walk(problem, path, &joining, error);
 }

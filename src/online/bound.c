@@ -18,14 +18,11 @@
 
 static const double NORM_MARGIN = 0x1p-22;
 
-medley_status md_rule_check(const md_problem *problem, medley_error *error)
+medley_status md_run_check(const md_problem *problem, medley_error *error)
 {
     const md_rule *rule = problem->method->rule;
-    return rule != NULL && rule->check != NULL ? rule->check(problem, error) : MEDLEY_OK;
-}
-
-medley_status md_certify_check(const md_problem *problem, medley_error *error)
-{
+    if (rule != NULL && rule->check != NULL)
+        MEDLEY_TRY(rule->check(problem, error));
     if (!problem->options->certify || problem->method->kind->batch ||
         md_penalty_has_conjugate(problem->penalty))
         return MEDLEY_OK;

@@ -63,6 +63,8 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     size_t visited = online->problem.visit_count;
     size_t announced = 0;
     md_random random;
+    if (s->rule->before_epoch != NULL)
+        MEDLEY_TRY(s->rule->before_epoch(online, error));
     online->loss_sum = 0;
     if (online->gather != NULL)
         md_gather_begin_epoch(online->gather);

@@ -83,8 +83,7 @@ static medley_status init(md_online *online, medley_error *error)
 {
     const md_online_problem *p = &online->problem;
     MEDLEY_TRY(md_pool_new(&online->pool, &online->duals, 1, sizeof *online->duals, error));
-    MEDLEY_TRY(
-        md_pool_new(&online->pool, &online->line, 2 * p->block_count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(&online->pool, &online->own, 2 * p->block_count, sizeof(double), error));
     MEDLEY_TRY(md_pool_new(&online->pool, &online->gather, 1, sizeof *online->gather, error));
     MEDLEY_TRY(md_gather_init(online->gather, p, online->settings.batch, online->longest, error));
     return md_duals_init(online->duals, p->space, p->loss->by_marginals, p->examples,
@@ -171,7 +170,7 @@ static bool take_step(md_online *online, const md_found *found, const md_move *m
     const md_online_problem *p = &online->problem;
     const double share = 1 / (double)p->visit_count;
     const md_gradient direction = {.example = found->where, .delta = &online->duals->scratch.delta};
-    double *inner = online->line;
+    double *inner = online->own;
     double *square = inner + p->block_count;
     for (size_t m = 0; m < p->block_count; m++) {
         md_block *block = p->blocks[m];

@@ -198,6 +198,14 @@ static bool grows_as_squares(const md_online_problem *p)
     return md_penalty_least(p->penalty, 2 * FAR, 1, &b) <= 4.0001 * near;
 }
 
+double md_online_loss_at_zero(const md_online_problem *problem)
+{
+    double sum = 0;
+    for (size_t e = 0; e < problem->example_count; e++)
+        sum += problem->loss->at_zero(problem->space, problem->examples[e].length);
+    return sum / (double)problem->example_count;
+}
+
 /* Other blocks have half of their squares. With f(r) the least of Omega on a sphere, what is
  * farthest out has r^2 + 2 (limit - f(r)), which is largest at an end if f(r) / r^2 does not rise:
  * either the ones or the others have all of it. */

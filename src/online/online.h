@@ -96,7 +96,7 @@ typedef struct md_online {
     size_t left_out;              /* these, so far */
     double loss_sum;              /* of the examples of this epoch so far, as they were met */
     struct md_duals *duals;       /* of a rule that has some (duals.h) */
-    double *line;                 /* [2 * block_count] of its line search */
+    double *own;                  /* numbers of a rule, made by its init */
     struct md_iterates *iterates; /* of a rule that has some (fista.c) */
     md_gather *gather;            /* of what is met; borrowed, NULL: nothing is */
 } md_online;
@@ -153,6 +153,9 @@ void md_online_take_weights(md_online *online);
 
 /* theta becomes the average of the iterates, which stay counted; it stays as it is if none were. */
 medley_status md_online_take_average(md_online *online, medley_error *error);
+
+/* Mean loss at theta = 0. */
+double md_online_loss_at_zero(const md_online_problem *problem);
 
 /* Radius of a ball that contains the optimum: lambda Omega(theta*) <= the loss at theta = 0. NaN:
  * there is no memory to find it. */

@@ -50,6 +50,7 @@ struct md_rule {
     void (*clear)(md_online *online);                              /* what init has made */
     void (*from_weights)(md_online *online); /* blocks hold weights, and then theta */
     medley_status (*begin)(md_online *online, medley_error *error); /* online->stage begins */
+    medley_status (*before_epoch)(md_online *online, medley_error *error);
     /* An epoch begins: its examples come to the front of online->order, *count: how many. */
     medley_status (*choose)(md_online *online, size_t *count, medley_error *error);
     void (*end_epoch)(md_online *online); /* norms were refreshed, or theta was replaced */
@@ -57,6 +58,10 @@ struct md_rule {
 
     /* The blocks hold weights, which would have lost `loss` in the rounds of the first stage. */
     md_mistakes (*mistakes)(md_online *online, double loss);
+
+    /* Of rules that try things out, after an epoch: may theta be returned? The one with the least
+     * objective is; else the last. */
+    bool (*is_candidate)(const md_online *online);
 
     /* Of rules that know how far the optimum is. measure: after an epoch; gap: relative, as it was
      * measured, a run ends at the one that was asked for. distributions: over the outputs of the

@@ -126,11 +126,9 @@ medley_status md_checkpoint_fail_damaged(const char *path, medley_error *error);
 /* Of a sum in single precision: bounds are lower by this share, or more. */
 #define MD_ROUNDING 0x1p-20
 
-/* Can the rule learn this problem? Said before anything is learnt, as the next one. */
-medley_status md_rule_check(const md_problem *problem, medley_error *error);
-
-/* Can this run have one? */
-medley_status md_certify_check(const md_problem *problem, medley_error *error);
+/* Can the rule learn this problem, and have a bound if there is to be one? Said before anything is
+ * learnt. */
+medley_status md_run_check(const md_problem *problem, medley_error *error);
 
 /* The gap of a result with a dual, from its objective; of others nothing. */
 void md_certify_result(md_run_result *result);

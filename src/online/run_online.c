@@ -17,8 +17,8 @@ struct run {
     md_run_result *result;
     double start;
     md_gather gather;
-    md_theta_copy best; /* theta with the best held-out accuracy */
-    double best_accuracy;
+    md_theta_copy best; /* theta that does best */
+    double best_score;  /* its held-out accuracy; or less its objective */
     size_t best_epoch;
     uint64_t key;         /* of the checkpoint */
     double written, cost; /* when the last checkpoint was written, and how long that took */
@@ -63,6 +63,15 @@ static medley_status dev_accuracy(double *accuracy, const struct run *run)
     return MEDLEY_OK;
 }
 
+static medley_status keep_if_best(struct run *run, double score, size_t e)
+{
+    if (!(score > run->best_score))
+        return MEDLEY_OK;
+    run->best_score = score;
+    run->best_epoch = e;
+    return md_theta_copy_take(&run->best, run->blocks, run->error);
+}
+
 /* Held-out accuracy of what would be returned now: the average of the iterates if that is wanted,
  * else theta. The best so far is kept. */
 static medley_status measure_dev(struct run *run, size_t e)
@@ -77,17 +86,20 @@ static medley_status measure_dev(struct run *run, size_t e)
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
     }
     MEDLEY_TRY(dev_accuracy(accuracy, run));
-    if (*accuracy > run->best_accuracy) {
-        run->best_accuracy = *accuracy;
-        run->best_epoch = e;
-        MEDLEY_TRY(md_theta_copy_take(&run->best, run->blocks, run->error));
-    }
+    MEDLEY_TRY(keep_if_best(run, *accuracy, e));
     if (average) {
         MEDLEY_TRY(restore_theta(run, &current));
         for (size_t m = 0; m < run->blocks->count; m++)
             run->blocks->blocks[m]->dual_scale = scale[m];
     }
     return MEDLEY_OK;
+}
+
+/* May theta be the one to return, although others follow? The average is the last one. */
+static bool is_candidate(const md_online *online)
+{
+    const md_rule *rule = online->settings.rule;
+    return rule->is_candidate != NULL && !online->settings.average && rule->is_candidate(online);
 }
 
 static medley_status one_epoch(struct run *run, size_t e)
@@ -108,8 +120,12 @@ static medley_status one_epoch(struct run *run, size_t e)
         MEDLEY_TRY(run->online.settings.rule->measure(&run->online, &epoch->objective, run->error));
         epoch->gap = run->online.settings.rule->gap(&run->online);
     }
-    if (run->problem->dev != NULL)
+    if (run->problem->dev != NULL) {
         MEDLEY_TRY(measure_dev(run, e));
+    } else if (is_candidate(&run->online)) {
+        MEDLEY_TRY(md_online_objective(&run->online, &epoch->objective, &epoch->loss, run->error));
+        MEDLEY_TRY(keep_if_best(run, -epoch->objective, e));
+    }
     epoch->seconds = md_clock_seconds() - run->start;
     return MEDLEY_OK;
 }
@@ -129,7 +145,7 @@ static void walk_run(void *state, md_state_visitor visit, void *context)
         return;
     visit(context, result->epochs, result->epoch_count * sizeof *result->epochs);
     md_online_visit_state(&run->online, visit, context);
-    visit(context, &run->best_accuracy, sizeof run->best_accuracy);
+    visit(context, &run->best_score, sizeof run->best_score);
     visit(context, &run->best_epoch, sizeof run->best_epoch);
     visit(context, &has_best, sizeof has_best);
     if (has_best == 0 ||
@@ -457,7 +473,7 @@ medley_status md_run_online(md_problem *problem, const md_run_plan *plan,
                       .plan = plan,
                       .blocks = blocks,
                       .result = result,
-                      .best_accuracy = -1,
+                      .best_score = -INFINITY,
                       .error = error};
     md_online_problem online_problem = md_problem_for_loop(problem, blocks);
     online_problem.visit = plan->visit;

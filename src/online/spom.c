@@ -33,14 +33,10 @@ static medley_status choose_radius(md_online *online, medley_error *error)
     double *radius = &online->settings.rates.radius;
     if (!isnan(*radius))
         return MEDLEY_OK;
-    double at_zero = 0;
-    for (size_t e = 0; e < p->example_count; e++)
-        at_zero += p->loss->at_zero(p->space, p->examples[e].length);
     const bool none =
         md_penalty_inner_threshold(p->penalty) > 0 && md_penalty_is_uniform(p->penalty);
     *radius =
-        none ? INFINITY
-             : md_online_radius(p, online->settings.lambda, at_zero / (double)p->example_count);
+        none ? INFINITY : md_online_radius(p, online->settings.lambda, md_online_loss_at_zero(p));
     if (isnan(*radius))
         return md_fail_memory(error, p->penalised * sizeof(double));
     return MEDLEY_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Small solvers that know nothing of learning: dense symmetric systems, least squares, conjugate
- * gradients, convex functions of one variable. */
+ * gradients, functions of one variable. */
 #ifndef MD_OPTIM_H
 #define MD_OPTIM_H
 
@@ -57,5 +57,22 @@ size_t md_conjugate_gradient(const md_linear_system *system, const double *b, do
  * infinite end comes back if the function falls all the way there. */
 typedef double (*md_slope)(void *context, double t);
 double md_least_point(md_slope slope, void *context, double low, double high);
+
+/* ---- golden_section.c: for functions whose values come when they come ---- */
+
+/* The least point is between low and high, if there is one minimum only. */
+typedef struct md_golden {
+    double low, high;
+    double point[2], value[2]; /* between them, point[0] < point[1] */
+    size_t asked;              /* which of them */
+    size_t known;              /* how many have a value */
+} md_golden;
+
+/* Between 0 and length. */
+md_golden md_golden_over(double length);
+
+/* The next point to look at, and its value. The two are called by turns. */
+double md_golden_ask(md_golden *golden);
+void md_golden_tell(md_golden *golden, double value);
 
 #endif

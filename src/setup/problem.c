@@ -294,8 +294,9 @@ static medley_status check_method(const md_problem *problem, medley_error *error
     if (task->by_sequence && method->kind->batch)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "`method=%s` is for rows that stand alone, and `task=%s` is about whole "
-                       "sequences of them; use `method=spom`",
-                       method->about->name, task->about.name);
+                       "sequences of them; use `method=%s`",
+                       method->about->name, task->about.name,
+                       method->structured != NULL ? method->structured : "spom");
     return MEDLEY_OK;
 }
 

@@ -302,6 +302,8 @@ struct md_method {
      * size and options allow; or NULL. */
     const md_method *batch_form;
 
+    const char *structured; /* of a batch method: the one to use for sequences; NULL: spom */
+
     /* Of a batch method, whose fit is md_fit_batch: solves one output, and finds the strength that
      * leaves nothing in (NULL: md_batch_largest_strength), of which a share is taken by default. */
     md_batch_solver solve;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The methods for comparison: gauss-seidel, simplemkl, hessianmkl, levelmkl, silp, and the batch forms of
-# average and best.
+# The methods for comparison: gauss-seidel, simplemkl, hessianmkl, levelmkl, silp, the two around Pegasos, and the
+# batch forms of average and best.
 # Problems with known optima are used where they are: MEDLEY_REF (default ../shared/ref beside the
 # repository).
 source "$(dirname "$0")/lib.sh"
@@ -70,6 +70,38 @@ for method in "${wrappers[@]}" average best; do
         --spicy-C 0.01 --kernel linear --kernel rbf --json --quiet numbers.csv
     expect_exit 0 "$method predicts numbers" "$MEDLEY" eval --model n.medley --json numbers.csv
     check "$method explains them" above "$(key r2 "$out")" 0.8
+done
+
+# ---- around structured Pegasos: SPOM's objective, for sequences and classes ----
+"$MEDLEY" generate handwriting --rows 12 --to letter --output words.data
+"$MEDLEY" generate waveform --rows 90 --output wave.csv
+letters=(--kernel 'linear(norm=diag)' --kernel 'poly(degree=2,norm=diag)' --kernel 'rbf(sigma2=5)' --bigram learned
+    --penalty mkl --C 1 --json --quiet words.data)
+waves=(--scale standard --kernel linear --kernel 'rbf(sigma2={5,20})' --normalize trace --penalty mkl --C 10
+    --json --quiet wave.csv)
+for of in letters waves; do
+    declare -n given=$of
+    expect_exit 0 "frank-wolfe finds the optimum of $of" "$MEDLEY" train --model f.medley --method frank-wolfe \
+        --gap 1e-3 "${given[@]}" || continue
+    optimum=$(sed -E 's/.*"objective":([0-9.e-]+).*"epochs":.*/\1/' "$out")
+    for method in gauss-seidel-pegasos simplemkl-pegasos; do
+        name="$method, $of"
+        expect_exit 0 "$name" "$MEDLEY" train --model p.medley --method $method --epochs 250 --threads 1 \
+            "${given[@]}" || continue
+        found=$(sed -E 's/.*"objective":([0-9.e-]+).*"epochs":.*/\1/' "$out")
+        check "$name: $found is near the optimum $optimum" within "$found" "$(awk -v o="$optimum" 'BEGIN { print o * 0.998 }')" 0.017
+        sum=$(grep -oE '"weight":[0-9.e-]+' "$out" | awk -F: '{ s += $2 } END { print s }')
+        check "$name: weights are on the simplex" within "$sum" 1 1e-6
+        "$MEDLEY" train --model q.medley --method $method --epochs 250 --threads 2 "${given[@]}" >"$out"
+        check "$name: one thread or two" cmp p.medley q.medley
+    done
+done
+for method in gauss-seidel simplemkl; do
+    expect_exit 2 "$method is not for sequences" "$MEDLEY" train --model x.medley --method $method words.data
+    expect_text "and says what is" "whole sequences of them; use --method $method-pegasos" "$err"
+    expect_exit 2 "$method-pegasos refuses elastic" "$MEDLEY" train --model x.medley --method $method-pegasos \
+        --penalty elastic words.data
+    expect_text "and says what it can do" "mkl.* only, and this is elastic; use --penalty mkl, or --method spom" "$err"
 done
 
 # ---- refusals ----

@@ -162,6 +162,12 @@ static inline double plain_inner(md_block *block, const float *body)
     return block->scale * sum;
 }
 
+static inline void plain_visit(md_block *block, md_state_visitor visit, void *context)
+{
+    struct plain_block *b = (struct plain_block *)block;
+    visit(context, b->theta, sizeof b->theta);
+}
+
 static const md_block_class plain_class = {.name = "plain",
                                            .score = plain_score,
                                            .step = plain_step,
@@ -175,7 +181,8 @@ static const md_block_class plain_class = {.name = "plain",
                                            .inner = plain_inner,
                                            .body_size = plain_body_size,
                                            .export_body = plain_export_body,
-                                           .import_body = plain_import_body};
+                                           .import_body = plain_import_body,
+                                           .visit_state = plain_visit};
 
 /* ---- the problem ---- */
 

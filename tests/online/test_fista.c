@@ -58,7 +58,7 @@ static size_t check(md_space space, const md_loss *loss, size_t p, double C, uin
     const bool sum = p >= PENALTIES - SUMS;
     const double least = sum ? INFINITY : least_objective(&t.objective);
     const size_t epochs = descend(&t, sum ? 1e-4 : 1e-7); /* bounds of sums take long */
-    weights_of(&t, theta);
+    trial_weights(&t, theta);
     const double objective = objective_at(&t.objective, theta);
     assert_int_equal(md_online_bound(&t.online, &bound, NULL), MEDLEY_OK);
     const double optimum = fmin(least, objective);
@@ -138,7 +138,7 @@ static void every_epoch_is_as_near_as_the_theorem_says(void **state)
             objective[e] = one_epoch(&t, e);
         for (size_t e = EPOCHS; e < MOST_EPOCHS && !rule->is_settled(&t.online); e++)
             one_epoch(&t, e);
-        weights_of(&t, optimum);
+        trial_weights(&t, optimum);
         for (size_t j = 0; j < WEIGHTS; j++)
             square += optimum[j] * optimum[j];
         const double least = objective_at(&t.objective, optimum);
@@ -166,7 +166,7 @@ static void seeds_and_rounds_do_not_matter(void **state)
         trial_begin(&t, rule, batch);
         for (size_t e = 0; e < 20; e++)
             one_epoch(&t, e + 100 * batch);
-        weights_of(&t, batch == 1 ? first : other);
+        trial_weights(&t, batch == 1 ? first : other);
         trial_clear(&t);
     }
     assert_memory_equal(first, other, sizeof first);

@@ -46,7 +46,7 @@ static double check(md_space space, const md_loss *loss, const char *penalty, do
     trial_begin(&t, &md_rule_frank_wolfe, 1 + seed % 4);
     const double least = least_objective(&t.objective);
     const size_t epochs = climb(&t, gap, 5000);
-    weights_of(&t, theta);
+    trial_weights(&t, theta);
     const double objective = objective_at(&t.objective, theta);
     md_rule_frank_wolfe.distributions(&t.online);
     assert_int_equal(md_online_bound(&t.online, &bound, NULL), MEDLEY_OK);

@@ -88,12 +88,12 @@ static inline void trial_begin(struct trial *t, const md_rule *rule, size_t batc
     assert_int_equal(md_online_begin_stage(&t->online, 0, 0, &error), MEDLEY_OK);
 }
 
-/* The weights that score. */
-static inline void weights_of(const struct trial *t, double *theta)
+/* What scores. */
+static inline void trial_weights(const struct trial *t, double *w)
 {
     for (size_t m = 0; m < BLOCKS; m++)
         for (size_t f = 0; f < FEATURES; f++)
-            theta[m * FEATURES + f] =
+            w[m * FEATURES + f] =
                 t->plain[m].theta[f] * t->blocks[m]->scale * t->blocks[m]->dual_scale;
 }
 

@@ -168,6 +168,34 @@ static void few_looks_are_needed(void **state)
     assert_true(jumping < 100);
 }
 
+/* ---- golden section ---- */
+
+static double value_of(int kind, double d)
+{
+    return kind == 0 ? d * d : kind == 1 ? fabs(d) : d < 0 ? -d : 3 * d + d * d * d;
+}
+
+/* Every look makes the interval shorter by the golden section, and it keeps the least point. */
+static void golden_sections_close_in_on_the_least_point(void **state)
+{
+    (void)state;
+    md_random random;
+    md_random_seed(&random, 7);
+    for (int round = 0; round < 300; round++) {
+        const double length = exp(5 * md_random_normal(&random));
+        const double point = length * md_random_uniform(&random);
+        md_golden golden = md_golden_over(length);
+        size_t looks = 0;
+        for (; golden.high - golden.low > 1e-3 * length; looks++) {
+            const double at = md_golden_ask(&golden);
+            assert_true(at > golden.low && at < golden.high);
+            md_golden_tell(&golden, value_of(round % 3, at - point));
+            assert_true(golden.low <= point && point <= golden.high);
+        }
+        assert_int_equal(looks, 2 + 14 + 1); /* 0.618^15 < 1e-3 < 0.618^14 */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +204,7 @@ int main(void)
         cmocka_unit_test(the_ends_are_minima_where_the_slope_says_so),
         cmocka_unit_test(a_minimum_at_infinity_is_told),
         cmocka_unit_test(few_looks_are_needed),
+        cmocka_unit_test(golden_sections_close_in_on_the_least_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ class Rows(Mistakes):
             ("has no place in method='spom'; leave out gap", lambda: self.fit(method="spom", gap=0.1)),
             ("use scale='minmax'", lambda: self.fit("chi2")),
             ("in MKLRegressor of", lambda: MKLRegressor(loss="hinge").fit(self.X, self.y)),
-            ("epochs is about methods spom, pegasos, om2, frank-wolfe, fista, average and best", lambda: self.fit(method="spicy", epochs=3)),
+            ("epochs is about methods spom, pegasos, om2, frank-wolfe, fista, gauss-seidel-pegasos, simplemkl-pegasos, average and best", lambda: self.fit(method="spicy", epochs=3)),
             ("the view 'b'", lambda: MKLClassifier("linear").fit(
                 {"a": self.X, "b": self.X}, self.y).predict({"a": self.X})),
             ("had 4 in training", lambda: MKLClassifier("linear").fit(

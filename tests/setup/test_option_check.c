@@ -112,11 +112,9 @@ static void sentences_name_the_option_and_who_takes_it(void **state)
          "`epochs1` is about method obscure and has no place in `method=spom`; leave out "
          "`epochs1`"},
         {"epochs=5", &md_task_chain, "obscure",
-         "`epochs` is about methods spom, pegasos, om2, frank-wolfe, fista, average and best and "
-         "has no "
-         "place "
-         "in `method="
-         "obscure`; method obscure has `epochs1` and `epochs2`"},
+         "`epochs` is about methods spom, pegasos, om2, frank-wolfe, fista, gauss-seidel-pegasos, "
+         "simplemkl-pegasos, average and best and has no place in `method=obscure`; method obscure "
+         "has `epochs1` and `epochs2`"},
         {"tags=XPOS", &md_task_chain, "spom",
          "`tags` is about task tree and has no place in `task=chain`; give a CoNLL-U file and "
          "`task=tree`"},
