@@ -21,6 +21,11 @@ static const double NORM_MARGIN = 0x1p-22;
 medley_status md_run_check(const md_problem *problem, medley_error *error)
 {
     const md_rule *rule = problem->method->rule;
+    if (rule != NULL && rule->is_smooth && !problem->online->loss->by_marginals)
+        return md_fail(error, MEDLEY_USAGE,
+                       "`method=%s` needs a smooth loss, and `loss=%s` has kinks; use "
+                       "`loss=logistic` or softmax-margin, or `method=spom` or frank-wolfe",
+                       rule->about.name, problem->online->loss->name);
     if (rule != NULL && rule->check != NULL)
         MEDLEY_TRY(rule->check(problem, error));
     if (!problem->options->certify || problem->method->kind->batch ||

@@ -71,7 +71,7 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
     online->counting = s->average && epoch >= s->average_from;
     md_online_fill_order(online);
     md_random_seed(&random, s->seed * 1000003u + epoch);
-    if (!s->in_order)
+    if (!s->in_order && !s->rule->in_order)
         md_random_shuffle(&random, online->order, visited);
     if (s->rule->choose != NULL)
         MEDLEY_TRY(s->rule->choose(online, &visited, error));

@@ -68,16 +68,6 @@ static struct fista *state_of(const md_online *online)
 
 /* ---- making and keeping ---- */
 
-static medley_status check(const md_problem *problem, medley_error *error)
-{
-    if (problem->online->loss->by_marginals)
-        return MEDLEY_OK;
-    return md_fail(error, MEDLEY_USAGE,
-                   "`method=%s` needs a smooth loss, and `loss=%s` has kinks; use `loss=logistic` "
-                   "or softmax-margin, or `method=spom` or frank-wolfe",
-                   md_rule_fista.about.name, problem->online->loss->name);
-}
-
 static md_run_blocks blocks_of(const md_online *online)
 {
     return (md_run_blocks){.blocks = online->problem.blocks, .count = online->problem.block_count};
@@ -187,7 +177,7 @@ static double square_of(const md_online *online)
 
 /* ---- a step ---- */
 
-/* The blocks hold y, and all examples are looked at, as they stand. */
+/* The blocks hold y, and all examples are looked at. */
 static medley_status begin_epoch(md_online *online, size_t *count, medley_error *error)
 {
     struct fista *fista = state_of(online);
@@ -198,8 +188,7 @@ static medley_status begin_epoch(md_online *online, size_t *count, medley_error 
     if (fista->push > 0)
         MEDLEY_TRY(load(online, (struct sum){.y = 1}, error));
     md_gather_forget(online->gather);
-    md_online_fill_order(online);
-    *count = online->problem.visit_count;
+    (void)count; /* all of them */
     return MEDLEY_OK;
 }
 
@@ -373,9 +362,10 @@ const md_rule md_rule_fista = {
     .traits =
         {.own_terms = true, .loss = "logistic", .epochs = 10000, .examples = 64, .rows = 1024},
     .leaves_out_blocks = true,
+    .is_smooth = true,
+    .in_order = true,
     .smaller = {"C"},
     .state_size = sizeof(struct fista),
-    .check = check,
     .init = init,
     .restart = restart,
     .choose = begin_epoch,

@@ -36,6 +36,8 @@ struct md_rule {
     md_about about;
     md_method_traits traits;             /* of the method of its name */
     bool leaves_out_blocks;              /* what the penalty makes 0 is 0 */
+    bool is_smooth;                      /* needs losses by marginals, which have no kinks */
+    bool in_order;                       /* examples come as they stand: seeds do not matter */
     const char *smaller[MD_MOST_STAGES]; /* the option to make smaller if a stage diverges */
     size_t state_size;
 

@@ -49,7 +49,10 @@ static void learn(md_online *online, size_t first, size_t end)
     for (size_t e = first; e < end; e++) {
         if (e == 0 || (e == SECOND_STAGE && stages))
             assert_int_equal(md_online_begin_stage(online, e > 0, e, &error), MEDLEY_OK);
+        double objective;
         assert_int_equal(md_online_epoch(online, e, &error), MEDLEY_OK);
+        if (online->settings.rule->measure != NULL)
+            assert_int_equal(online->settings.rule->measure(online, &objective, &error), MEDLEY_OK);
     }
     assert_false(online->diverged);
 }
@@ -61,13 +64,18 @@ static struct copy state_of(md_online *online)
     return copy;
 }
 
+static const char *loss_of(const md_rule *rule)
+{
+    return rule->is_smooth ? "logistic" : "hinge";
+}
+
 /* From nothing. */
 static struct copy state_after(const md_rule *rule, const struct chain_problem *problem,
                                uint64_t seed, size_t threads)
 {
     struct chain_learner learner;
     const md_online_settings settings = settings_of(rule, seed, threads);
-    make(&learner, problem, "hinge", &settings);
+    make(&learner, problem, loss_of(rule), &settings);
     learn(&learner.online, 0, EPOCHS);
     const struct copy copy = state_of(&learner.online);
     chain_learner_clear(&learner);
@@ -101,7 +109,10 @@ static void one_seed_gives_one_state_with_any_number_of_threads(void **state)
                 assert_same_copy(&first, &again);
                 free(again.bytes);
             }
-            assert_memory_not_equal(first.bytes, other.bytes, first.length);
+            if (md_rules[r]->in_order)
+                assert_same_copy(&first, &other);
+            else
+                assert_memory_not_equal(first.bytes, other.bytes, first.length);
             free(first.bytes);
             free(other.bytes);
         }
@@ -117,7 +128,7 @@ static void a_restarted_run_is_a_fresh_one(void **state)
         struct chain_learner learner;
         const md_online_settings settings = settings_of(md_rules[r], 7, 1);
         chain_problem_make(&problem, small, AS_KERNEL, 6);
-        make(&learner, &problem, "hinge", &settings);
+        make(&learner, &problem, loss_of(md_rules[r]), &settings);
         const double rate = learner.online.rate;
         md_online_restart(&learner.online, 3 * rate);
         learn(&learner.online, 0, 3);
@@ -170,7 +181,7 @@ static void the_objective_falls(void **state)
     static const char *const losses[] = {"hinge", "logistic"};
     static const size_t epochs[] = {0, 5, 60};
     for (size_t r = 0; md_rules[r] != NULL; r++)
-        for (size_t l = 0; l < 2; l++) {
+        for (size_t l = md_rules[r]->is_smooth; l < 2; l++) {
             struct chain_problem problem;
             struct chain_learner learner;
             double objective[3];
