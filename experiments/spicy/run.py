@@ -35,7 +35,7 @@ def arguments():
                         help="no further split of a method at one setting after this time "
                         "(default 600)")
     parser.add_argument("--scaling-budget", type=float, default=60, metavar="SECONDS",
-                        help="the same of figures 5 and 6 (default 60)")
+                        help="the same of figures 5 and 6 and of the simplex (default 60)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N",
                         help="runs at a time, of one thread each (default 1, with all processors)")
     parser.add_argument("--continue", dest="go_on", action="store_true",
@@ -129,7 +129,7 @@ Made by `experiments/spicy/run.py`: table 4 and figures 3 to 6 of Suzuki and Tom
 Learning 2011). Training ends at a relative duality gap of {options.gap}. Seconds are those of training, without reading
 and without computing kernels, which the paper does not count either. A run of another method of more than {options.limit:g} s
 was interrupted (">", with the gap it had reached); after that, and after {options.budget:g} s at one setting
-({options.scaling_budget:g} s in figures 5 and 6), no further split was run ({laboratory.journal.machines()}; {at_a_time(options)}; {common.revision()}).
+({options.scaling_budget:g} s in figures 5 and 6 and on the simplex), no further split was run ({laboratory.journal.machines()}; {at_a_time(options)}; {common.revision()}).
 
 "spicy" is with the block 1-norm (group-lasso), "elastic t" with the elastic net of that share;
 simplemkl, hessianmkl, levelmkl, silp and gauss-seidel minimise the objective of "spicy, hinge", or with "logistic" that of

@@ -63,7 +63,8 @@ def measure(laboratory, options, files):
     def one_cell(data, C, method):
         own = strengths(method, C, found[data][C], options.splits)
         variants = [[*split(s + 1), "--spicy-C", strength] for s, strength in enumerate(own)]
-        runs = laboratory.repeat(method, variants, files[data], options.limit, options.budget)
+        budget = options.scaling_budget if method is lab.SIMPLEX else options.budget
+        runs = laboratory.repeat(method, variants, files[data], options.limit, budget)
         if runs:
             print(f"{data} C {C}:", "  ".join(row(method.name, runs)), flush=True)
         return runs
