@@ -27,6 +27,7 @@ foreach(source outside/outside laws/test_rule_laws laws/test_structure_laws laws
   add_executable(${name} tests/${source}.c $<TARGET_OBJECTS:outside_tables>)
   target_include_directories(${name} PRIVATE ${OUTSIDE_TABLES} ${PROJECT_SOURCE_DIR}/src
                              ${PROJECT_SOURCE_DIR}/tests ${CBLAS_INCLUDE_DIR})
+  target_compile_definitions(${name} PRIVATE MEDLEY_OUTSIDE)
   target_link_libraries(${name} PRIVATE medley_cli ${CMOCKA_LIBRARY} ZLIB::ZLIB m)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endforeach()
