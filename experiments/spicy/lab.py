@@ -66,10 +66,13 @@ def is_peer(method):
 class Journal:
     """Every run that was measured, a line each: what was stopped can go on."""
 
-    def __init__(self, path, go_on):
+    def __init__(self, path, options):
         self.path, self.known, self.lock = path, {}, threading.Lock()
+        at_a_time = ("one run at a time" if options.jobs == 1
+                     else f"{options.jobs} runs of one thread at a time")
+        self.machine = f"{common.processor()}, {at_a_time}, {common.revision()}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        if go_on and path.exists():
+        if options.go_on and path.exists():
             lines = path.read_text(encoding="utf-8").splitlines()
             self.known = {entry["run"]: entry for entry in map(json.loads, lines)}
         else:
@@ -79,7 +82,7 @@ class Journal:
         return self.known[run]["measured"] if run in self.known else None
 
     def add(self, run, measured):
-        entry = {"run": run, "machine": common.processor(), "measured": measured}
+        entry = {"run": run, "machine": self.machine, "measured": measured}
         with self.lock, open(self.path, "a", encoding="utf-8") as file:
             self.known[run] = entry
             file.write(json.dumps(entry) + "\n")
@@ -91,7 +94,7 @@ class Journal:
 class Lab:
     def __init__(self, options, scratch, journal):
         self.medley, self.scratch = common.find_medley(), Path(scratch)
-        self.journal, self.jobs = Journal(journal, options.go_on), options.jobs
+        self.journal, self.jobs = Journal(journal, options), options.jobs
         self.common = ["--spicy-C", options.C, "--gap", options.gap, "--threads", options.threads,
                        "--max-iter", "1000000"]
         self.left_out = {}

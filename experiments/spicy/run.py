@@ -114,12 +114,6 @@ def scaling_title(part, number, fixed, options):
             "splits, kernels computed beforehand.\nQuartiles are in the figure.\n")
 
 
-def at_a_time(options):
-    if options.jobs == 1:
-        return "one run at a time, with all processors"
-    return f"{options.jobs} runs at a time, of one thread each"
-
-
 def report(options, laboratory, parts):
     missing = "".join(f"- {name}: {why}\n" for name, why in laboratory.left_out.items())
     missing = f"\nLeft out:\n\n{missing}" if missing else ""
@@ -129,7 +123,7 @@ Made by `experiments/spicy/run.py`: table 4 and figures 3 to 6 of Suzuki and Tom
 Learning 2011). Training ends at a relative duality gap of {options.gap}. Seconds are those of training, without reading
 and without computing kernels, which the paper does not count either. A run of another method of more than {options.limit:g} s
 was interrupted (">", with the gap it had reached); after that, and after {options.budget:g} s at one setting
-({options.scaling_budget:g} s in figures 5 and 6 and on the simplex), no further split was run ({laboratory.journal.machines()}; {at_a_time(options)}; {common.revision()}).
+({options.scaling_budget:g} s in figures 5 and 6 and on the simplex), no further split was run ({laboratory.journal.machines()}).
 
 "spicy" is with the block 1-norm (group-lasso), "elastic t" with the elastic net of that share;
 simplemkl, hessianmkl, levelmkl, silp and gauss-seidel minimise the objective of "spicy, hinge", or with "logistic" that of
@@ -163,7 +157,7 @@ def main():
     common.write(folder / "table.md", report(options, laboratory, text))
     common.write_json(HERE / "results" / "table.json",
                       {"C": options.C, "gap": options.gap, "machine": laboratory.journal.machines(),
-                       "revision": common.revision(), "left_out": laboratory.left_out, **raw})
+                       "left_out": laboratory.left_out, **raw})
 
 
 if __name__ == "__main__":
