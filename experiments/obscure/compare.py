@@ -17,7 +17,7 @@ STYLE = {"obscure": (common.COLOURS[0], ""), "obscure, first stage": (common.COL
 
 def stops(options):
     """[(epochs of the first stage, of the second)], for Pegasos as many in all."""
-    second = (1, 3, 10, runs.SECOND) if options.quick else (1, 2, 4, 8, 16, runs.SECOND, 60, 100)
+    second = (1, 3, 10, runs.SECOND) if options.short else (1, 2, 4, 8, 16, runs.SECOND, 60, 100)
     return [(k, 0) for k in (1, 2, runs.FIRST)] + [(runs.FIRST, k) for k in second]
 
 

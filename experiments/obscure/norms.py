@@ -15,7 +15,7 @@ STYLE = {**{f"p = {p:g}{stage}": (COLOURS[p], dash) for p in VALUES
 
 def stops(options):
     """Epochs of the two stages: the first stage alone, then both."""
-    second = (1, 5, runs.SECOND) if options.quick else (1, 2, 5, 10, runs.SECOND, 60)
+    second = (1, 5, runs.SECOND) if options.short else (1, 2, 5, 10, runs.SECOND, 60)
     return [(k, 0) for k in (1, 2, runs.FIRST)], [(runs.FIRST, k) for k in second]
 
 

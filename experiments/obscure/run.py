@@ -25,8 +25,10 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--parts", default=",".join(PARTS),
                         help=f"what to do, of {', '.join(PARTS)} (default all)")
-    parser.add_argument("--full", action="store_true",
-                        help="all folds, more epochs, up to 60,000 rows; else some minutes")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--full", action="store_true",
+                      help="all folds, more epochs, up to 60,000 rows; else some minutes")
+    size.add_argument("--quick", action="store_true", help="few rows, draws and splits: a minute")
     parser.add_argument("--limit", type=float, metavar="SECONDS",
                         help="longer runs of other methods are given up (default 60, full 600)")
     parser.add_argument("--threads", default="0", help="passed on (default 0: all processors)")
@@ -40,7 +42,7 @@ def arguments():
 
 
 def sizes(options):
-    options.quick = not options.full
+    options.short = not options.full
     options.course_folds = runs.FOLDS if options.full else 2
     options.compare_rows, options.line_rows = 5000, 5000
     options.counts = (1, 3, 6, 12, 24, 42)
@@ -59,8 +61,13 @@ def sizes(options):
         options.rows = options.rows_computed = (*options.rows, 40000, 60000)
         options.error_rows = (*options.error_rows, 60000)
         options.class_rows, options.splits = (5, 10, 15, 20, 25, 30, 50), 5
+    if options.quick:
+        options.course_folds, options.compare_rows, options.line_rows = 1, 500, 500
+        options.counts, options.many = (1, 6), [(1.25, many.UNIT, 1), (1.25, many.CONTROL, 1)]
+        options.rows = options.rows_computed = options.error_rows = (250, 500)
+        options.class_rows, options.splits = (5, 10), 1
     if options.limit is None:
-        options.limit = 600 if options.full else 60
+        options.limit = 600 if options.full else 2 if options.quick else 60
     return options
 
 

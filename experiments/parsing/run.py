@@ -48,6 +48,7 @@ QUICK = {"sample": 1000, "epochs": 3, "course": (1, 2, 3), "kept": (107, 307),
          "path": ("10", "1", "0.1")}
 
 STEPS = ("learners", "epochs", "kept", "path", "rounds", "small")
+ROUNDS_PATH = ("3", "1", "0.3")
 ROUNDS = {"once an epoch": [], "every round (Alg. 3)": ["--prox-every", "1"]}
 
 
@@ -116,18 +117,18 @@ def kept(lab, options):
     return found
 
 
-def path(lab, options, extra=()):
+def path(lab, options, extra=(), strengths=None):
     """C -> run of MKL, without relations."""
     def recipe(strength):
         place = MKL.index("--C") + 1
         return [*MKL[:place], strength, *MKL[place + 1:], *extra]
     return {strength: lab.run(lab.words(recipe(strength), options.epochs, False))
-            for strength in options.path}
+            for strength in strengths or options.path}
 
 
 def rounds(lab, options):
     """When the penalty shrinks the blocks -> C -> run of MKL."""
-    return {name: path(lab, options, extra) for name, extra in ROUNDS.items()}
+    return {name: path(lab, options, extra, ROUNDS_PATH) for name, extra in ROUNDS.items()}
 
 
 # ---- the picture ------------------------------------------------------------------------------
