@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Bounds of the papers beside what was measured: the regret of SPOM (proposition 3 of Martins et al.,
-AISTATS 2011) and the mistakes of OBSCURE's online stage (theorem 1 of Orabona et al., CVPR 2010).
+AISTATS 2011) and the mistakes of OBSCURE's online stage (Orabona et al., CVPR 2010).
 'run.py --help' has the options, ../README.md the rest."""
 
 import argparse
@@ -152,8 +152,8 @@ which holds the optimum for any data with these kernels. The rate that the bound
 
 ## Mistakes of OBSCURE's online stage
 
-Theorem 1 of Orabona et al.: mistakes in one pass of the online stage, beside the bound by the cumulative loss and the norm of a fixed model, here the
-one that training ends with. **Below the bound: {fewer} of {len(counts)} runs.**
+Mistakes in one pass of the online stage, beside the bound by the cumulative loss and the norm of a fixed model, here the one that training ends with. Orabona et al. do not print the
+bound; it follows from the proof of their theorem 2 (docs/math.md). **Below the bound: {fewer} of {len(counts)} runs.**
 
 {online}"""
 
