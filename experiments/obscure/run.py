@@ -28,7 +28,7 @@ def arguments():
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--full", action="store_true",
                       help="all folds, more epochs, up to 60,000 rows; else some minutes")
-    size.add_argument("--quick", action="store_true", help="few rows, draws and splits: a minute")
+    size.add_argument("--quick", action="store_true", help="few rows, draws and splits: two minutes")
     parser.add_argument("--limit", type=float, metavar="SECONDS",
                         help="longer runs of other methods are given up (default 60, full 600)")
     parser.add_argument("--threads", default="0", help="passed on (default 0: all processors)")

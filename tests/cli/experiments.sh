@@ -64,9 +64,9 @@ try() {
     check "and figures" test -n "$(ls experiments/$name/results/*.svg)"
 }
 try ocr
-try parsing --template arc-form-upos --only epochs,rounds
-try obscure --parts norms,rows
+try parsing --template arc-form-upos --only epochs,rounds --epochs 2
+try obscure --parts rows
 try theory
-try spicy --parts rate,rows --jobs 2
+try spicy --parts rate --jobs 2
 expect_exit 0 "all experiments can be asked for at once" python3 experiments/all.py --quick --only chunking
 expect_text "which says how they ended" "^  chunking +[0-9.]+ s  done" "$out"

@@ -5,9 +5,9 @@
 #include "fit/fitting.h"
 
 #ifdef MEDLEY_SANITIZED
-enum { MOST_THREADS = 2 };
+enum { MOST_THREADS = 2, SENTENCES = 3 };
 #else
-enum { MOST_THREADS = 3 };
+enum { MOST_THREADS = 3, SENTENCES = 6 };
 #endif
 
 struct data_case {
@@ -20,7 +20,7 @@ static const struct data_case cases[] = {
     {"waveform", "task=multiclass", 60},
     {"handwriting", "task=chain", 8},
     {"tagged", "task=chain template=chunk", 6},
-    {"treebank", "task=tree hash-bits=8 template=arc-form-upos C=0.3", 6},
+    {"treebank", "task=tree hash-bits=8 template=arc-form-upos C=0.3", SENTENCES},
 };
 
 /* NULL: the method does not take such data, and says so. */

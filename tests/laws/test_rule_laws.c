@@ -6,14 +6,14 @@
 #include "online/state_copy.h"
 
 /* Enough blocks, labels and rows that scores and steps are shared out. */
-static const struct chain_size large = {
-    .labels = 27, .examples = 30, .longest = 12, .id_blocks = 44};
-static const struct chain_size small = {.labels = 3, .examples = 20, .longest = 6, .id_blocks = 4};
 #ifdef MEDLEY_SANITIZED
-enum { EPOCHS = 3, FEWEST_THREADS = 3 };
+enum { EPOCHS = 3, FEWEST_THREADS = 3, EXAMPLES = 10 };
 #else
-enum { EPOCHS = 5, FEWEST_THREADS = 1 };
+enum { EPOCHS = 5, FEWEST_THREADS = 1, EXAMPLES = 30 };
 #endif
+static const struct chain_size large = {
+    .labels = 27, .examples = EXAMPLES, .longest = 12, .id_blocks = 44};
+static const struct chain_size small = {.labels = 3, .examples = 20, .longest = 6, .id_blocks = 4};
 enum { SECOND_STAGE = 2, OTHER_SEED = 12 };
 
 /* Under the sanitizers a program with one rule more has that one left to try. */
