@@ -280,7 +280,7 @@ int main(void)
     md_arc_templates *templates = NULL;
     medley_dataset *dataset = draw_sentences();
     const md_arc_source source = {.dataset = dataset, .count = SENTENCES, .tags = MD_ARC_UPOS};
-    check(md_arc_templates_read(&templates, "arc-507", &error), &error);
+    check(md_arc_templates_read(&templates, "arc-507", false, &error), &error);
     check(md_arcs_create(&bench.arcs, templates, &source, MOST_THREADS, &error), &error);
     bench.templates = md_arc_templates_count(templates);
     bench.reads = (double)count_reads(&bench);

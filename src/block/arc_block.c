@@ -18,11 +18,39 @@ static md_arc_key key_of(const arc_block *a, size_t row)
     return md_arcs_key(*a->what.arcs, a->what.sentence[row], a->what.t);
 }
 
-/* Thresholds that were put off are made up for as weights are looked up. */
-static void add_thresholded(const arc_block *a, const md_arc_key *key, float factor, float *scores)
+/* ---- scores ---- */
+
+/* Where the scores of the block's parts of second order begin, and which parts they are. */
+struct triples {
+    const md_triple *part;
+    size_t first, count;
+};
+
+static struct triples triples_of(const arc_block *a, size_t row, size_t length)
 {
+    const md_sentence sentence = md_heads_sentence(a->what.heads, row, length);
+    const size_t arcs = length * (length + 1);
+    if (a->what.parts == MD_ARC_SIBLINGS)
+        return (struct triples){sentence.sibling, arcs, sentence.siblings};
+    return (struct triples){sentence.grand, arcs + sentence.siblings, sentence.grands};
+}
+
+/* Thresholds that were put off are made up for as weights are looked up. */
+static void add_thresholded(const arc_block *a, const md_arc_key *key, size_t row, float factor,
+                            float *scores)
+{
+    const size_t heads = key->length + 1;
+    if (a->what.parts != MD_ARC_ARCS) {
+        const struct triples triples = triples_of(a, row, key->length);
+        for (size_t i = 0; i < triples.count; i++)
+            scores[triples.first + i] +=
+                factor * md_explicit_thresholded(
+                             &a->x, md_arc_triple_slot(key, triples.part[i], a->what.parts,
+                                                       32 - (uint32_t)a->what.bits));
+        return;
+    }
     for (size_t m = 1; m <= key->length; m++)
-        for (size_t h = 0; h <= key->length; h++, scores++) {
+        for (size_t h = 0; h < heads; h++, scores++) {
             uint32_t slots[MD_ARC_MOST];
             const size_t count = md_arc_slots(slots, key, m, h, a->what.bits);
             for (size_t i = 0; i < count; i++)
@@ -38,10 +66,20 @@ static void score(const md_block *block, md_example example, float *scores)
         return;
     const md_arc_key key = key_of(a, example.row);
     if (a->x.applied != NULL) {
-        add_thresholded(a, &key, factor, scores);
+        add_thresholded(a, &key, example.row, factor, scores);
         return;
     }
-    md_arc_add_weights(scores, &key, a->x.weight, a->what.bits, factor);
+    const md_arc_table table = {.weight = a->x.weight, .bits = a->what.bits, .factor = factor};
+    if (a->what.parts != MD_ARC_ARCS) {
+        const struct triples triples = triples_of(a, example.row, example.length);
+        md_arc_add_triples(scores + triples.first, &key, triples.part, triples.count, a->what.parts,
+                           &table);
+    } else if (a->what.heads != NULL) {
+        const md_sentence sentence = md_heads_sentence(a->what.heads, example.row, example.length);
+        md_arc_add_heads(scores, &key, &sentence, &table);
+    } else {
+        md_arc_add_weights(scores, &key, a->x.weight, a->what.bits, factor);
+    }
 }
 
 /* ---- gradients ---- */
@@ -55,34 +93,75 @@ struct changes {
     size_t count;
 };
 
-/* Calls use with all of them. Memory is asked for them first: it is not waited for one by one. */
+/* Slots of one part of the gradient; use is called where there may be no room for another's. */
+struct changing {
+    const arc_block *a;
+    md_arc_key key;
+    struct changes changes;
+    void (*use)(void *context, const struct changes *changes);
+    void *context;
+};
+
+/* Memory is asked for slots first: it is not waited for one by one. */
+static void add_change(struct changing *changing, size_t count, float coefficient)
+{
+    const arc_block *a = changing->a;
+    struct changes *changes = &changing->changes;
+    for (size_t s = 0; s < count; s++) {
+        const uint32_t slot = changes->slot[changes->count];
+        __builtin_prefetch(a->x.weight + slot, 1);
+        if (a->x.what.averaging)
+            __builtin_prefetch(a->x.weight + a->x.correction + slot, 1);
+        changes->coefficient[changes->count++] = coefficient;
+    }
+    if (changes->count > CHUNK - MD_ARC_MOST) {
+        changing->use(changing->context, changes);
+        changes->count = 0;
+    }
+}
+
+static void change_arcs(struct changing *changing, const md_delta *delta)
+{
+    const size_t heads = changing->key.length + 1;
+    for (size_t r = 0; r < delta->row_count; r++) {
+        const size_t m = (size_t)delta->row[r] + 1;
+        for (size_t i = delta->start[r]; i < delta->start[r + 1]; i++) {
+            uint32_t *slot = changing->changes.slot + changing->changes.count;
+            const size_t h = delta->part[i] - (m - 1) * heads;
+            const size_t count = md_arc_slots(slot, &changing->key, m, h, changing->a->what.bits);
+            add_change(changing, count, delta->coefficient[i]);
+        }
+    }
+}
+
+/* Parts of second order stand behind those of rows, both kinds of them. */
+static void change_triples(struct changing *changing, const md_gradient *gradient)
+{
+    const arc_block *a = changing->a;
+    const md_delta *delta = gradient->delta;
+    const struct triples triples = triples_of(a, gradient->example.row, gradient->example.length);
+    for (size_t i = delta->start[delta->row_count]; i < delta->count; i++) {
+        const size_t place = delta->part[i] - triples.first; /* wraps around below the first */
+        if (place >= triples.count)
+            continue;
+        changing->changes.slot[changing->changes.count] = md_arc_triple_slot(
+            &changing->key, triples.part[place], a->what.parts, 32 - (uint32_t)a->what.bits);
+        add_change(changing, 1, delta->coefficient[i]);
+    }
+}
+
+/* Calls use with all slots that a gradient changes. */
 static void for_all_changes(const arc_block *a, const md_gradient *gradient,
                             void (*use)(void *context, const struct changes *changes),
                             void *context)
 {
-    const md_delta *delta = gradient->delta;
-    const md_arc_key key = key_of(a, gradient->example.row);
-    const size_t heads = key.length + 1;
-    struct changes changes = {.count = 0};
-    for (size_t r = 0; r < delta->row_count; r++) {
-        const size_t m = (size_t)delta->row[r] + 1;
-        for (size_t i = delta->start[r]; i < delta->start[r + 1]; i++) {
-            uint32_t *slot = changes.slot + changes.count;
-            const size_t h = delta->part[i] - (m - 1) * heads;
-            const size_t count = md_arc_slots(slot, &key, m, h, a->what.bits);
-            for (size_t s = 0; s < count; s++) {
-                __builtin_prefetch(a->x.weight + slot[s], 1);
-                if (a->x.what.averaging)
-                    __builtin_prefetch(a->x.weight + a->x.correction + slot[s], 1);
-                changes.coefficient[changes.count++] = delta->coefficient[i];
-            }
-            if (changes.count > CHUNK - MD_ARC_MOST) {
-                use(context, &changes);
-                changes.count = 0;
-            }
-        }
-    }
-    use(context, &changes);
+    struct changing changing = {
+        .a = a, .key = key_of(a, gradient->example.row), .use = use, .context = context};
+    if (a->what.parts == MD_ARC_ARCS)
+        change_arcs(&changing, gradient->delta);
+    else
+        change_triples(&changing, gradient);
+    use(context, &changing.changes);
 }
 
 struct stepping {
@@ -220,7 +299,9 @@ medley_status md_arc_block_create(md_block **result, const md_arc_explicit *what
     a->x.base = (md_block){.class = &arc_block_class, .name = what->name};
     a->x.what = (md_explicit){.name = what->name,
                               .gain = what->gain,
-                              .kind = MD_ROW_PARTS,
+                              .kind = what->parts == MD_ARC_ARCS       ? MD_ROW_PARTS
+                                      : what->parts == MD_ARC_SIBLINGS ? MD_SIBLING_PARTS
+                                                                       : MD_GRAND_PARTS,
                               .averaging = what->correction != NULL,
                               .thresholds = what->thresholds};
     a->x.features = (size_t)1 << what->bits;

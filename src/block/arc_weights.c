@@ -142,3 +142,72 @@ void md_arc_add_halves(float *score, const md_arc_key *key, const uint16_t *half
     const struct table table = {.halved = true, .half = half, .shift = 32 - (uint32_t)bits};
     add_table(score, key, &table);
 }
+
+/* ---- some heads only, and second order ---- */
+
+/* Slots are gathered, asked for and then looked up, as above. */
+struct pending {
+    uint32_t slot[CHUNK];
+    uint32_t place[CHUNK]; /* of the score */
+    size_t count;
+};
+
+static struct table plain_table(const md_arc_table *table)
+{
+    return (struct table){.halved = table->weight == NULL,
+                          .weight = table->weight,
+                          .half = table->half,
+                          .shift = 32 - (uint32_t)table->bits,
+                          .factor = table->factor};
+}
+
+static void add_pending(float *score, struct pending *pending, const struct table *table)
+{
+    if (table->halved)
+        for (size_t i = 0; i < pending->count; i++)
+            score[pending->place[i]] += md_float_of_half(table->half[pending->slot[i]]);
+    else
+        for (size_t i = 0; i < pending->count; i++)
+            score[pending->place[i]] += table->factor * table->weight[pending->slot[i]];
+    pending->count = 0;
+}
+
+void md_arc_add_heads(float *score, const md_arc_key *key, const md_sentence *sentence,
+                      const md_arc_table *to)
+{
+    const struct table table = plain_table(to);
+    const size_t width = key->length + 1;
+    struct pending pending;
+    pending.count = 0;
+    for (size_t m = 1; m <= key->length; m++)
+        for (size_t a = md_sentence_first(sentence, m); a < md_sentence_first(sentence, m + 1);
+             a++) {
+            const size_t h = sentence->heads->head[a];
+            uint32_t *slot = pending.slot + pending.count;
+            const size_t count = md_arc_slots(slot, key, m, h, to->bits);
+            ask_for(&table, slot, count);
+            for (size_t i = 0; i < count; i++)
+                pending.place[pending.count++] = (uint32_t)((m - 1) * width + h);
+            if (pending.count > CHUNK - MD_ARC_MOST)
+                add_pending(score, &pending, &table);
+        }
+    add_pending(score, &pending, &table);
+}
+
+void md_arc_add_triples(float *score, const md_arc_key *key, const md_triple *parts, size_t count,
+                        md_arc_parts kind, const md_arc_table *to)
+{
+    const struct table table = plain_table(to);
+    uint32_t slot[CHUNK];
+    for (size_t first = 0; first < count; first += CHUNK) {
+        const size_t some = count - first < CHUNK ? count - first : CHUNK;
+        if (kind == MD_ARC_SIBLINGS) /* twice, so that the loop does not ask */
+            for (size_t i = 0; i < some; i++)
+                slot[i] = md_arc_triple_slot(key, parts[first + i], MD_ARC_SIBLINGS, table.shift);
+        else
+            for (size_t i = 0; i < some; i++)
+                slot[i] = md_arc_triple_slot(key, parts[first + i], MD_ARC_GRANDS, table.shift);
+        ask_for(&table, slot, some);
+        add_slots(score + first, &table, slot, some);
+    }
+}

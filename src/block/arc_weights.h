@@ -4,6 +4,7 @@
 #define MD_ARC_WEIGHTS_H
 
 #include "feature/arc.h"
+#include "structure/heads.h"
 
 /* score[(m - 1) * (n + 1) + h] += factor * (sum of the weights of the features of h -> m). The
  * parts that are no arcs get something too. */
@@ -12,6 +13,38 @@ void md_arc_add_weights(float *score, const md_arc_key *key, const float *weight
 
 /* The same with the upper halves of floats: half of the bytes, and more digits than matter. */
 void md_arc_add_halves(float *score, const md_arc_key *key, const uint16_t *weight, size_t bits);
+
+/* Weights of a template: floats, or the upper halves of them. */
+typedef struct md_arc_table {
+    const float *weight;  /* NULL: halves */
+    const uint16_t *half; /* else */
+    size_t bits;
+    float factor; /* of weights; of halves it is 1 */
+} md_arc_table;
+
+/* The same for arcs that words may have only, at the same places; and for parts of second order,
+ * score[0 .. count - 1] of these. */
+void md_arc_add_heads(float *score, const md_arc_key *key, const md_sentence *sentence,
+                      const md_arc_table *table);
+void md_arc_add_triples(float *score, const md_arc_key *key, const md_triple *parts, size_t count,
+                        md_arc_parts kind, const md_arc_table *table);
+
+/* The slot of a part of second order. Siblings that are no words are no distance away. */
+static inline uint32_t md_arc_triple_slot(const md_arc_key *key, md_triple part, md_arc_parts kind,
+                                          uint32_t shift)
+{
+    const ptrdiff_t h = part.head;
+    const ptrdiff_t m = part.word;
+    const ptrdiff_t t = part.third;
+    ptrdiff_t away = h - t;
+    if (kind == MD_ARC_SIBLINGS)
+        away = t == MD_NO_SIBLING || t > (ptrdiff_t)key->length ? 0 : t - m;
+    const uint32_t sum = key->head[h] + key->distance[h - m] + key->modifier[m] + key->third[t] +
+                         key->far[away] + md_arc_turn(part.turn);
+    return md_arc_mix(key->arc != NULL ? sum + key->arc[(m - 1) * (ptrdiff_t)(key->length + 1) + h]
+                                       : sum) >>
+           shift;
+}
 
 static inline float md_float_of_half(uint16_t half)
 {

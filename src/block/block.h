@@ -16,6 +16,7 @@
 
 #include "feature/arc.h"
 #include "gram/deferred.h"
+#include "structure/heads.h"
 #include "structure/structure.h"
 
 /* Rows row .. row+length-1 of the training data. */
@@ -185,6 +186,8 @@ typedef struct md_arc_explicit {
     const char *name;
     md_arcs *const *arcs;     /* may become others, but those of examples in use are there */
     const uint32_t *sentence; /* [rows] which one of arcs a row of the training data is in */
+    const md_heads *heads;    /* of all rows; NULL: all heads, and arcs alone */
+    md_arc_parts parts;       /* what the template is about */
     size_t t;                 /* template */
     size_t bits;              /* at most 30 */
     bool bag;                 /* arcs may have several of its features */

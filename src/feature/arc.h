@@ -21,8 +21,9 @@
 
 typedef struct md_arc_templates md_arc_templates;
 
-/* path: a file, or the name of a built-in set ("arc-507"). Errors name the file and the line. */
-medley_status md_arc_templates_read(md_arc_templates **templates, const char *path,
+/* path: a file, or the name of a built-in set ("arc-507"), second: with what that has for siblings
+ * and grandparents. Errors name the file and the line. */
+medley_status md_arc_templates_read(md_arc_templates **templates, const char *path, bool second,
                                     medley_error *error);
 /* source: the name for messages. */
 medley_status md_arc_templates_parse(md_arc_templates **templates, const char *text,
@@ -34,6 +35,11 @@ size_t md_arc_templates_count(const md_arc_templates *templates);
 /* The template as text, its fields in the order written: "h.form m.upos dist". */
 const char *md_arc_templates_name(const md_arc_templates *templates, size_t t);
 
+/* What a template is about: arcs alone, or arcs with the next sibling (s.upos) or the grandparent
+ * (g.upos). */
+typedef enum md_arc_parts { MD_ARC_ARCS, MD_ARC_SIBLINGS, MD_ARC_GRANDS } md_arc_parts;
+md_arc_parts md_arc_templates_parts(const md_arc_templates *templates, size_t t);
+
 /* May an arc have several features of it (between.upos)? */
 bool md_arc_templates_is_bag(const md_arc_templates *templates, size_t t);
 
@@ -43,6 +49,7 @@ medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_te
 
 /* Names of the built-in sets, NULL-terminated, and what they are. */
 extern const md_template_set md_arc_sets[]; /* name NULL: the end */
+extern const char *const md_arc_second[];   /* what order 2 adds to each; NULL: nothing */
 
 /* To and from the bytes of a model file: the templates as text. A damaged input gives in->bad and a
  * failure. */
@@ -80,11 +87,15 @@ size_t md_arcs_bytes(const md_arc_templates *templates, const md_arc_source *sou
  *     head[h] + modifier[m] + distance[h - m] + arc[(m - 1) * (n + 1) + h]
  * without the last where arc is NULL, and its only feature is md_arc_mix(key). Where tags is not
  * NULL there is one feature for each bit b of tags[(m - 1) * (n + 1) + h], perhaps none:
- * md_arc_mix(key + tag_hash[b]). The part h == m is no arc, but may be read. */
+ * md_arc_mix(key + tag_hash[b]). The part h == m is no arc, but may be read. Where there is a third
+ * word t, its key is that of the arc with third[t], far and md_arc_turn added. */
 typedef struct md_arc_key {
     size_t length;            /* n */
-    const uint32_t *head;     /* [n + 1] */
-    const uint32_t *modifier; /* [n + 1] */
+    const uint32_t *head;     /* [n + 2] */
+    const uint32_t *modifier; /* [n + 2] */
+    const uint32_t *third;    /* [n + 2] of siblings or grandparents; n + 1 is behind all words */
+    const uint32_t *far;      /* [-n .. n] of the places of a word and its sibling, or of the
+                                 grandparent and the head */
     const uint32_t *distance; /* [-n .. n] */
     const uint32_t *arc;      /* [n][n + 1] or NULL */
     const uint32_t *tags;     /* [n][n + 1] or NULL */
@@ -93,6 +104,12 @@ typedef struct md_arc_key {
 
 /* sentence: counted from source.first. */
 md_arc_key md_arcs_key(const md_arcs *arcs, size_t sentence, size_t t);
+
+/* What turns of three words (structure/heads.h) add to the key of a part of second order. */
+static inline uint32_t md_arc_turn(uint32_t turn)
+{
+    return turn * 0x3c6ef35fu;
+}
 
 static inline uint32_t md_arc_mix(uint32_t key)
 {

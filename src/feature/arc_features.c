@@ -2,7 +2,7 @@
 /* The numbers that features of arcs are sums of, for all sentences at once. All of a sentence lies
  * together, for scoring goes sentence by sentence over all templates:
  *
- *     sides   [side_count][n + 1]
+ *     sides   [side_count][n + 2]       the root, the words, and what stands behind them
  *     pairs   [pair_count][n][n + 1]    those of the three below and of tags that templates need
  */
 #include "feature/arc_values.h"
@@ -19,7 +19,7 @@ enum { PIECE = 16 /* sentences at a time */ };
 
 /* Which of the numbers a template is made of. */
 typedef struct route {
-    size_t head, modifier, distance;
+    size_t head, modifier, third, distance, far;
     size_t pair; /* PAIRS: none */
     bool has_tags;
 } route;
@@ -39,7 +39,7 @@ struct md_arcs {
     size_t side_count;
     pair_layout pairs;
     uint32_t *numbers;
-    uint32_t *distances; /* [DISTANCES][2 * longest + 1] */
+    uint32_t *distances; /* [DISTANCES][distances_width] */
     uint32_t tag_hash[MD_ARC_TAG_BITS];
 };
 
@@ -92,18 +92,28 @@ static pair_layout lay_out_pairs(const md_arc_templates *templates)
 
 static size_t numbers_of(size_t side_count, const pair_layout *pairs, size_t words)
 {
-    return (side_count + pairs->count * words) * (words + 1);
+    return side_count * (words + 2) + pairs->count * words * (words + 1);
 }
 
 static route make_route(const md_arc_template *item)
 {
     return (route){.head = item->head,
                    .modifier = item->modifier,
+                   .third = item->third,
+                   .far = item->has[MD_ARC_SIBLING_DIST] || item->has[MD_ARC_GRAND_DIST]
+                              ? BINNED
+                              : NO_DISTANCE,
                    .distance = item->has[MD_ARC_DIST]  ? BINNED
                                : item->has[MD_ARC_DIR] ? DIRECTION
                                                        : NO_DISTANCE,
                    .pair = pair_of(item),
                    .has_tags = item->has[MD_ARC_BETWEEN]};
+}
+
+/* Places of two words differ by so much at most, the one behind all words included. */
+static size_t distances_width(size_t longest)
+{
+    return 2 * (longest + 1) + 1;
 }
 
 size_t md_arcs_bytes(const md_arc_templates *templates, const md_arc_source *source)
@@ -115,19 +125,23 @@ size_t md_arcs_bytes(const md_arc_templates *templates, const md_arc_source *sou
         numbers += numbers_of(templates->side_count, &pairs, words);
         longest = words > longest ? words : longest;
     }
-    numbers += DISTANCES * (2 * longest + 1);
+    numbers += DISTANCES * distances_width(longest);
     return sizeof(md_arcs) + templates->count * sizeof(route) +
            (2 * source->count + 1) * sizeof(size_t) + numbers * sizeof(uint32_t);
 }
 
 /* ---- sides ---- */
 
-/* Heads and modifiers with the same strings must differ, so their seeds do. */
+/* Heads, modifiers and others with the same strings must differ, so their seeds do. */
 static uint32_t seed_of(const md_arc_side *side)
 {
     if (side->count == 0)
         return 0;
-    return side->field[0].kind == MD_ARC_HEAD ? 0x6a09e667u : 0xbb67ae85u;
+    static const uint32_t seeds[] = {[MD_ARC_HEAD] = 0x6a09e667u,
+                                     [MD_ARC_MODIFIER] = 0xbb67ae85u,
+                                     [MD_ARC_SIBLING] = 0x510e527fu,
+                                     [MD_ARC_GRAND] = 0x9b05688cu};
+    return seeds[side->field[0].kind];
 }
 
 MD_VECTOR_VOID(fold_arc_values,
@@ -229,8 +243,8 @@ static void fill_sentence(const arc_job *job, size_t sentence, size_t worker)
         values[v] = out;
     }
     uint32_t *out = arcs->numbers + arcs->start[sentence];
-    for (size_t i = 0; i < arcs->side_count; i++, out += words + 1)
-        fill_side(&job->templates->sides[i], values, words + 1, out);
+    for (size_t i = 0; i < arcs->side_count; i++, out += words + 2)
+        fill_side(&job->templates->sides[i], values, words + 2, out);
     for (size_t p = 0; p < PAIRS; p++)
         if (arcs->pairs.is_used[p])
             fill_pair(p, values[MD_ARC_TAG_BIT], words,
@@ -256,10 +270,10 @@ static uint32_t bin_of(size_t distance)
 
 static void fill_distances(md_arcs *arcs)
 {
-    const size_t longest = arcs->longest, width = 2 * longest + 1;
+    const size_t most = arcs->longest + 1, width = distances_width(arcs->longest);
     for (size_t i = 0; i < width; i++) {
-        const bool is_before = i < longest; /* the head stands before the modifier */
-        const size_t distance = is_before ? longest - i : i - longest;
+        const bool is_before = i < most; /* the head stands before the modifier */
+        const size_t distance = is_before ? most - i : i - most;
         arcs->distances[NO_DISTANCE * width + i] = 0;
         arcs->distances[DIRECTION * width + i] = md_arc_spread(is_before ? 7 : 9);
         arcs->distances[BINNED * width + i] =
@@ -316,7 +330,7 @@ static medley_status lay_out(md_arcs *arcs, const md_arc_templates *templates,
         arcs->tag_hash[b] = md_arc_spread(0x1f83d9abu + b);
     MEDLEY_TRY(
         md_new_aligned(&arcs->numbers, arcs->start[source->count], sizeof *arcs->numbers, error));
-    MEDLEY_TRY(md_new_aligned(&arcs->distances, DISTANCES * (2 * arcs->longest + 1),
+    MEDLEY_TRY(md_new_aligned(&arcs->distances, DISTANCES * distances_width(arcs->longest),
                               sizeof *arcs->distances, error));
     fill_distances(arcs);
     return MEDLEY_OK;
@@ -374,15 +388,19 @@ void md_arcs_free(md_arcs *arcs)
 md_arc_key md_arcs_key(const md_arcs *arcs, size_t sentence, size_t t)
 {
     const route *item = &arcs->routes[t];
-    const size_t words = arcs->length[sentence], width = words + 1;
+    const size_t words = arcs->length[sentence], side = words + 2, width = words + 1;
     const uint32_t *sides = arcs->numbers + arcs->start[sentence];
-    const uint32_t *pairs = sides + arcs->side_count * width;
+    const uint32_t *pairs = sides + arcs->side_count * side;
+    const uint32_t *distances = arcs->distances + arcs->longest + 1;
+    const size_t row = distances_width(arcs->longest);
     const pair_layout *layout = &arcs->pairs;
     return (md_arc_key){
         .length = words,
-        .head = sides + item->head * width,
-        .modifier = sides + item->modifier * width,
-        .distance = arcs->distances + item->distance * (2 * arcs->longest + 1) + arcs->longest,
+        .head = sides + item->head * side,
+        .modifier = sides + item->modifier * side,
+        .third = sides + item->third * side,
+        .distance = distances + item->distance * row,
+        .far = distances + item->far * row,
         .arc = item->pair != PAIRS ? pairs + layout->place[item->pair] * words * width : NULL,
         .tags = item->has_tags ? pairs + layout->place[TAGS] * words * width : NULL,
         .tag_hash = arcs->tag_hash};

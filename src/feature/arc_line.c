@@ -30,8 +30,11 @@ static const char *const word_names[] = {"form",  "lower",  "lemma",  "upos", "x
                                          "feats", "prefix", "suffix", NULL};
 
 /* By kind, from MD_ARC_DIR on. */
-static const char *const arc_names[] = {"dir",          "dist", "set.upos", "crossed",
-                                        "between.upos", "bias", NULL};
+static const char *const arc_names[] = {"dir",  "dist",   "set.upos", "crossed", "between.upos",
+                                        "bias", "s.dist", "g.dist",   NULL};
+
+/* By kind. */
+static const char word_letters[] = "hmsg";
 
 /* Columns of the format that hold the answer or nothing about the word. */
 static const char *const tree_names[] = {"head", "deprel", "deps", NULL};
@@ -71,25 +74,26 @@ static medley_status fail_word(const field_text *field, const char *name)
 static medley_status fail_field(const field_text *field)
 {
     static const char *const near_names[] = {
-        "h.form",   "h.lower",  "h.lemma",      "h.upos",   "h.xpos",  "h.feats",
-        "h.prefix", "h.suffix", "m.form",       "m.lower",  "m.lemma", "m.upos",
-        "m.xpos",   "m.feats",  "m.prefix",     "m.suffix", "dir",     "dist",
-        "set.upos", "crossed",  "between.upos", "bias",     NULL};
+        "h.form",   "h.lower",  "h.lemma",      "h.upos",  "h.xpos", "h.feats", "h.prefix",
+        "h.suffix", "m.form",   "m.lower",      "m.lemma", "m.upos", "m.xpos",  "m.feats",
+        "m.prefix", "m.suffix", "s.form",       "s.lemma", "s.upos", "s.xpos",  "g.form",
+        "g.lemma",  "g.upos",   "g.xpos",       "s.dist",  "g.dist", "dir",     "dist",
+        "set.upos", "crossed",  "between.upos", "bias",    NULL};
     char suggestion[64];
     suggest(suggestion, "", field->text, near_names);
     return md_fail_at(
         field->line->error, MEDLEY_BAD_INPUT, field->line->templates->source, field->line->number,
         "unknown field '%s'%s expected one of the head (h.form, h-1.upos), one of the "
-        "modifier (m.form, m+2.upos), dir, dist, set.upos, crossed, between.upos or "
-        "bias",
+        "modifier (m.form, m+2.upos), of a sibling (s.upos, s.dist) or grandparent (g.upos, "
+        "g.dist), dir, dist, set.upos, crossed, between.upos or bias",
         field->text, suggestion[0] != '\0' ? suggestion : ";");
 }
 
-/* From the letter h or m on: sign and digit, a point, a name. */
+/* From the letter on: sign and digit, a point, a name. */
 static medley_status read_word(md_arc_field *field, const field_text *from)
 {
     const char *at = from->text;
-    *field = (md_arc_field){.kind = *at++ == 'h' ? MD_ARC_HEAD : MD_ARC_MODIFIER};
+    *field = (md_arc_field){.kind = (md_arc_kind)(strchr(word_letters, *at++) - word_letters)};
     if (*at == '+' || *at == '-') {
         const int sign = *at++ == '-' ? -1 : 1;
         if (*at < '1' || *at > '0' + MD_ARC_OFFSET_MOST || at[1] != '.')
@@ -113,9 +117,10 @@ static medley_status read_field(md_arc_field *field, const char *text, size_t le
 {
     field_text from = {.line = line};
     md_template_show(from.text, text, length);
-    if ((text[0] == 'h' || text[0] == 'm') && length > 1 && strchr("+-.", text[1]) != NULL)
-        return read_word(field, &from);
     const int name = md_text_index(from.text, arc_names);
+    if (name < 0 && length > 1 && strchr(word_letters, text[0]) != NULL && text[0] != '\0' &&
+        strchr("+-.", text[1]) != NULL)
+        return read_word(field, &from);
     if (name < 0)
         return fail_field(&from);
     *field = (md_arc_field){.kind = (md_arc_kind)(MD_ARC_DIR + name)};
@@ -130,10 +135,9 @@ void md_arc_fields_write(md_text *text, const md_arc_field *fields, size_t count
         if (field->kind >= MD_ARC_DIR)
             md_text_addf(text, "%s", arc_names[field->kind - MD_ARC_DIR]);
         else if (field->offset == 0)
-            md_text_addf(text, "%c.%s", field->kind == MD_ARC_HEAD ? 'h' : 'm',
-                         word_names[field->word]);
+            md_text_addf(text, "%c.%s", word_letters[field->kind], word_names[field->word]);
         else
-            md_text_addf(text, "%c%+d.%s", field->kind == MD_ARC_HEAD ? 'h' : 'm', field->offset,
+            md_text_addf(text, "%c%+d.%s", word_letters[field->kind], field->offset,
                          word_names[field->word]);
     }
 }

@@ -114,8 +114,63 @@ static const char arc_form_upos[] =
     "{h.form m.upos,h.upos m.form} {set.upos,crossed} {,dist}\n"
     "h.upos h{-1,+1}.upos m.upos m{-1,+1}.upos crossed {,dist}\n";
 
+/* What tells which heads a word may have at all, at a tenth of the cost. */
+static const char arc_prune[] =
+    "{dist,set.upos,crossed dist}\n"
+    "h.{form,upos,xpos} dist\n"
+    "m.{form,upos,xpos} dist\n"
+    "h.{lower,upos,xpos,suffix} m.{lower,upos,xpos,suffix} dist\n"
+    "h.upos {,h-1.upos,h+1.upos,h-1.upos h+1.upos} m.upos {,m-1.upos,m+1.upos,m-1.upos "
+    "m+1.upos} dist\n"
+    "h.upos m.upos {set.upos,crossed,between.upos} {,dist}\n"
+    "h.xpos m.xpos {set.upos,crossed}\n"
+    "h.feats m.feats dist\n"
+    "h.{upos,lemma} m.{upos,lemma} crossed\n";
+
+/* Siblings and grandparents, with the same columns as the sets above. */
+static const char second_all[] =
+    "# siblings\n"
+    "m.{upos,xpos,lemma} s.{upos,xpos,lemma}\n"
+    "h.{upos,xpos,lemma} s.{upos,xpos,lemma}\n"
+    "h.{upos,lemma} m.{upos,lemma} s.{upos,lemma}\n"
+    "h.xpos m.xpos s.xpos {,dist,s.dist}\n"
+    "h.upos m.upos s.upos {dist,s.dist}\n"
+    "h.upos m.upos s.upos {h-1.upos,h+1.upos,m-1.upos,m+1.upos,s-1.upos,s+1.upos}\n"
+    "h.feats m.feats s.feats\n"
+    "m.feats s.feats\n"
+    "m.form s.form\n"
+    "\n"
+    "# grandparents\n"
+    "g.{upos,xpos,lemma} m.{upos,xpos,lemma}\n"
+    "g.{upos,lemma} h.{upos,lemma} m.{upos,lemma}\n"
+    "g.xpos h.xpos m.xpos {,dist,g.dist}\n"
+    "g.upos h.upos m.upos {dist,g.dist}\n"
+    "g.upos h.upos m.upos {g-1.upos,g+1.upos,h-1.upos,h+1.upos,m-1.upos,m+1.upos}\n"
+    "g.feats h.feats m.feats\n"
+    "g.feats m.feats\n"
+    "g.form m.form\n";
+
+static const char second_form_upos[] =
+    "# siblings\n"
+    "m.{upos,form} s.{upos,form}\n"
+    "h.{upos,form} s.{upos,form}\n"
+    "h.{upos,form} m.{upos,form} s.{upos,form}\n"
+    "h.upos m.upos s.upos {dist,s.dist}\n"
+    "h.upos m.upos s.upos {h-1.upos,h+1.upos,m-1.upos,m+1.upos,s-1.upos,s+1.upos}\n"
+    "h.suffix m.suffix s.suffix\n"
+    "\n"
+    "# grandparents\n"
+    "g.{upos,form} m.{upos,form}\n"
+    "g.{upos,form} h.{upos,form} m.{upos,form}\n"
+    "g.upos h.upos m.upos {dist,g.dist}\n"
+    "g.upos h.upos m.upos {g-1.upos,g+1.upos,h-1.upos,h+1.upos,m-1.upos,m+1.upos}\n"
+    "g.suffix h.suffix m.suffix\n";
+
 const md_template_set md_arc_sets[] = {
     {"arc-507", "507 templates over forms, lemmas, both kinds of tags and features of words",
      arc_507},
     {"arc-form-upos", "154 templates over forms and universal tags only", arc_form_upos},
+    {"arc-prune", "templates of parsers that tell others which arcs to look at", arc_prune},
     {NULL, NULL, NULL}};
+
+const char *const md_arc_second[] = {second_all, second_form_upos, NULL};

@@ -72,10 +72,11 @@ static bool has_kind(const md_arc_field *fields, size_t count, md_arc_kind kind)
     return false;
 }
 
-/* The sorted fields without what changes nothing: bias, and dir beside dist, which has it. */
-static size_t drop_idle(md_arc_field *fields, size_t count)
+/* The sorted fields without what changes nothing: bias, and dir beside dist or in second order,
+ * which have it. */
+static size_t drop_idle(md_arc_field *fields, size_t count, bool second)
 {
-    const bool has_dist = has_kind(fields, count, MD_ARC_DIST);
+    const bool has_dist = has_kind(fields, count, MD_ARC_DIST) || second;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (fields[i].kind != MD_ARC_BIAS && !(fields[i].kind == MD_ARC_DIR && has_dist))
@@ -90,10 +91,33 @@ static medley_status append(md_arc_templates *templates, const md_arc_field *sor
     md_arc_template made = *known;
     MEDLEY_TRY(find_side(templates, sorted, count, MD_ARC_HEAD, &made.head, error));
     MEDLEY_TRY(find_side(templates, sorted, count, MD_ARC_MODIFIER, &made.modifier, error));
+    const md_arc_kind third = made.parts == MD_ARC_GRANDS ? MD_ARC_GRAND : MD_ARC_SIBLING;
+    MEDLEY_TRY(find_side(templates, sorted, count, third, &made.third, error));
     made.name = md_take(&name->data);
     for (size_t i = 0; i < count; i++)
         made.has[sorted[i].kind] = true;
     templates->items[templates->count++] = made;
+    return MEDLEY_OK;
+}
+
+/* What the fields are about; in second order direction is always known, and what stands between is
+ * not asked word by word. */
+static medley_status find_parts(const md_arc_templates *templates, const md_arc_field *fields,
+                                size_t count, md_arc_template *known, medley_error *error)
+{
+    const bool siblings =
+        has_kind(fields, count, MD_ARC_SIBLING) || has_kind(fields, count, MD_ARC_SIBLING_DIST);
+    const bool grands =
+        has_kind(fields, count, MD_ARC_GRAND) || has_kind(fields, count, MD_ARC_GRAND_DIST);
+    if (siblings && grands)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, known->line,
+                          "the template is about a sibling and a grandparent at once; make two of "
+                          "it, one with s. and one with g.");
+    if ((siblings || grands) && has_kind(fields, count, MD_ARC_BETWEEN))
+        return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, known->line,
+                          "between.upos is for templates of arcs alone; use set.upos or crossed "
+                          "beside siblings and grandparents");
+    known->parts = siblings ? MD_ARC_SIBLINGS : grands ? MD_ARC_GRANDS : MD_ARC_ARCS;
     return MEDLEY_OK;
 }
 
@@ -127,14 +151,15 @@ medley_status md_arc_templates_add(md_arc_templates *templates, const md_arc_fie
                                    size_t count, size_t line, bool is_plain, medley_error *error)
 {
     md_arc_field copy[MD_ARC_FIELDS_MOST] = {0};
-    const md_arc_template known = {.line = line, .is_plain = is_plain};
+    md_arc_template known = {.line = line, .is_plain = is_plain};
     MD_CLEARED(md_text_clear) md_text name = {0};
     const size_t before = templates->count;
     size_t number;
     MEDLEY_TRY(copy_fields(templates, fields, &count, &known, copy, error));
+    MEDLEY_TRY(find_parts(templates, copy, count, &known, error));
     md_arc_fields_write(&name, copy, count); /* in the order written */
     qsort(copy, count, sizeof *copy, compare_fields);
-    count = drop_idle(copy, count);
+    count = drop_idle(copy, count, known.parts != MD_ARC_ARCS);
     MEDLEY_TRY(md_text_check(&name, error));
     MEDLEY_TRY(md_grow(&templates->items, &templates->capacity, before + 1,
                        sizeof *templates->items, error));
@@ -175,7 +200,16 @@ medley_status md_arc_templates_parse(md_arc_templates **templates, const char *t
     return MEDLEY_OK;
 }
 
-medley_status md_arc_templates_read(md_arc_templates **templates, const char *path,
+/* The text that a built-in set has besides its own. */
+static void add_second(md_text *text, const char *name)
+{
+    for (size_t i = 0; md_arc_sets[i].name != NULL; i++)
+        if (strcmp(md_arc_sets[i].name, name) == 0 && md_arc_second[i] != NULL &&
+            strcmp(md_text_string(text), md_arc_sets[i].text) == 0)
+            md_text_addf(text, "%s", md_arc_second[i]);
+}
+
+medley_status md_arc_templates_read(md_arc_templates **templates, const char *path, bool second,
                                     medley_error *error)
 {
     MD_CLEARED(md_text_clear) md_text text = {0};
@@ -184,6 +218,9 @@ medley_status md_arc_templates_read(md_arc_templates **templates, const char *pa
     if (memchr(md_text_string(&text), '\0', text.length) != NULL)
         return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
                           "the file contains a zero byte; this is not a text file");
+    if (second)
+        add_second(&text, name);
+    MEDLEY_TRY(md_text_check(&text, error));
     return md_arc_templates_parse(templates, md_text_string(&text), name, error);
 }
 
@@ -197,6 +234,11 @@ size_t md_arc_templates_count(const md_arc_templates *templates)
 const char *md_arc_templates_name(const md_arc_templates *templates, size_t t)
 {
     return templates->items[t].name;
+}
+
+md_arc_parts md_arc_templates_parts(const md_arc_templates *templates, size_t t)
+{
+    return templates->items[t].parts;
 }
 
 bool md_arc_templates_is_bag(const md_arc_templates *templates, size_t t)

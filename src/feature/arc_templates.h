@@ -31,18 +31,22 @@ typedef enum md_arc_word {
 typedef enum md_arc_kind {
     MD_ARC_HEAD,
     MD_ARC_MODIFIER,
+    MD_ARC_SIBLING,
+    MD_ARC_GRAND,
     MD_ARC_DIR,
     MD_ARC_DIST,
     MD_ARC_SET,
     MD_ARC_CROSSED,
     MD_ARC_BETWEEN,
     MD_ARC_BIAS,
+    MD_ARC_SIBLING_DIST,
+    MD_ARC_GRAND_DIST,
     MD_ARC_KINDS
 } md_arc_kind;
 
 typedef struct md_arc_field {
     md_arc_kind kind;
-    int offset; /* of heads and modifiers, else 0 */
+    int offset; /* of words, else 0 */
     md_arc_word word;
 } md_arc_field;
 
@@ -58,7 +62,9 @@ typedef struct md_arc_template {
     char *name;
     size_t line;
     bool is_plain;          /* its line has no braces */
+    md_arc_parts parts;     /* what it is a template of */
     size_t head, modifier;  /* sides */
+    size_t third;           /* of a sibling or grandparent */
     bool has[MD_ARC_KINDS]; /* fields of that kind; of DIR and DIST only one */
 } md_arc_template;
 

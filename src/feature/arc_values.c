@@ -116,10 +116,10 @@ void md_arc_values_fill(const md_arc_values *values, size_t value, size_t first,
     const medley_dataset *dataset = values->dataset;
     const md_strings *texts = &dataset->token_values[values->column[value]];
     const uint32_t *of_text = values->of_text[value];
-    for (ptrdiff_t i = 1; i <= MD_ARC_OFFSET_MOST; i++) {
+    for (ptrdiff_t i = 1; i <= MD_ARC_OFFSET_MOST; i++)
         out[-i] = BEFORE;
-        out[(ptrdiff_t)count + i] = AFTER;
-    }
+    for (size_t i = 1; i <= MD_ARC_OFFSET_MOST + 1; i++)
+        out[count + i] = AFTER;
     out[0] = ROOT;
     for (size_t i = 0; i < count; i++) {
         const int32_t id =

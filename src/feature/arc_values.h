@@ -19,9 +19,9 @@ enum {
 /* Fields of words, followed by the bits of tags. */
 enum { MD_ARC_TAG_BIT = MD_ARC_WORDS, MD_ARC_VALUES };
 
-/* Numbers of a sentence's positions: the root, its words, and MD_ARC_OFFSET_MOST positions outside
- * at either end. */
-enum { MD_ARC_OUTSIDE = 2 * MD_ARC_OFFSET_MOST };
+/* Numbers of a sentence's positions: the root, its words, what stands behind them, and
+ * MD_ARC_OFFSET_MOST positions outside at either end. */
+enum { MD_ARC_OUTSIDE = 2 * MD_ARC_OFFSET_MOST + 1 };
 
 typedef struct md_arc_values {
     const medley_dataset *dataset;
@@ -37,8 +37,8 @@ medley_status md_arc_values_make(md_arc_values *values, size_t tags, size_t word
                                  medley_error *error);
 void md_arc_values_clear(md_arc_values *values);
 
-/* out[-MD_ARC_OFFSET_MOST .. count + MD_ARC_OFFSET_MOST]: position 0 is the root, 1 .. count are
- * the words in rows first .. first + count - 1. */
+/* out[-MD_ARC_OFFSET_MOST .. count + 1 + MD_ARC_OFFSET_MOST]: position 0 is the root, 1 .. count
+ * are the words in rows first .. first + count - 1. */
 void md_arc_values_fill(const md_arc_values *values, size_t value, size_t first, size_t count,
                         uint32_t *out);
 

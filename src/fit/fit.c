@@ -20,7 +20,28 @@ static medley_status fit_problem(medley_model **model, md_problem *problem, medl
     return MEDLEY_STOPPED;
 }
 
-/* ---- a second problem ---- */
+/* ---- other problems, before this one ---- */
+
+medley_status md_fit_scout(md_problem *problem, medley_error *error)
+{
+    const md_task *task = problem->task;
+    MD_OWNED(medley_options_free) medley_options *options = NULL;
+    MD_OWNED(medley_model_free) medley_model *scout = NULL;
+    MD_CLEARED(md_problem_clear) md_problem first = {0};
+    md_renaming renaming = {.observer = &problem->progress.watch, .to = task->scouting};
+    const medley_observer observer = {sizeof observer, .context = &renaming,
+                                      .progress = md_rename_stage};
+    const md_method *method = NULL;
+    if (task->scout == NULL)
+        return MEDLEY_OK;
+    MEDLEY_TRY(task->scout(&options, problem, error));
+    if (options == NULL)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_method_choose(&method, options, problem->train, NULL, error));
+    MEDLEY_TRY(md_problem_init(&first, problem->train, NULL, options, &observer, method, error));
+    MEDLEY_TRY(fit_problem(&scout, &first, error));
+    return problem->progress.stopped ? MEDLEY_OK : task->follow(problem, scout, error);
+}
 
 medley_status md_fit_companion(medley_model **companion, md_problem *problem, medley_error *error)
 {
@@ -51,6 +72,7 @@ static medley_status fit_with_companion(medley_model **result, md_problem *probl
     MD_OWNED(medley_model_free) medley_model *companion = NULL;
     MD_OWNED(medley_model_free) medley_model *model = NULL;
     medley_status stopped;
+    MEDLEY_TRY(md_fit_scout(problem, error));
     MEDLEY_TRY(md_fit_companion(&companion, problem, error));
     MEDLEY_TRY(stopped = fit_problem(&model, problem, error));
     if (companion != NULL)

@@ -16,6 +16,9 @@ medley_status md_fit_path_again(md_problem *problem, const medley_dataset *train
                                 medley_path_taker take, void *context,
                                 const medley_observer *observer, medley_error *error);
 
+/* The task's first problem, if it has one, is learnt and followed. */
+medley_status md_fit_scout(md_problem *problem, medley_error *error);
+
 /* The model of the task's second problem; NULL if it has none. problem->progress.stopped: the
  * observer asked to stop. */
 medley_status md_fit_companion(medley_model **companion, md_problem *problem, medley_error *error);

@@ -102,6 +102,7 @@ static medley_status walk(md_problem *problem, const medley_path_options *path,
     MD_OWNED(medley_model_free) medley_model *companion = NULL;
     medley_path_taker take = joining->take;
     void *context = joining->context;
+    MEDLEY_TRY(md_fit_scout(problem, error));
     MEDLEY_TRY(md_fit_companion(&companion, problem, error));
     if (problem->progress.stopped)
         return MEDLEY_STOPPED;

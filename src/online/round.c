@@ -20,10 +20,14 @@ static void prefetch(const md_round *round, size_t item)
             p->blocks[m]->class->prefetch(p->blocks[m], example_of(round, item));
 }
 
+static size_t parts_of_example(const md_online_problem *p, md_example example)
+{
+    return p->space.structure->part_count(md_shape_at(p->space.shape, example.row), example.length);
+}
+
 static void clear_scores(const md_online_problem *p, md_example example, float *score)
 {
-    memset(score, 0,
-           p->space.structure->part_count(p->space.shape, example.length) * sizeof *score);
+    memset(score, 0, parts_of_example(p, example) * sizeof *score);
 }
 
 void md_online_score(const md_online_problem *p, md_example example, float *score)
@@ -60,7 +64,7 @@ static void find_gradient(const md_round *round, size_t item)
     online->gradients[item] = (md_gradient){.example = example, .delta = &inference->delta};
     if (gather != NULL)
         memcpy(gather->score + item * gather->parts, inference->score,
-               p->space.structure->part_count(p->space.shape, example.length) * sizeof(float));
+               parts_of_example(p, example) * sizeof(float));
     online->loss[item] = md_loss_gradient(p->loss, inference, example.length, gold);
     if (gather == NULL)
         drop_parts(online, item, example);
@@ -81,8 +85,7 @@ static void gather_gradients(md_online *online, const md_round *round)
         md_gather_add_offset(online->gather, i);
         if (online->problem.loss->by_marginals) {
             const md_space space = online->problem.space;
-            md_delta_list(delta, space.structure->part_count(space.shape, example.length),
-                          MD_NEGLIGIBLE_PART);
+            md_delta_list(delta, parts_of_example(&online->problem, example), MD_NEGLIGIBLE_PART);
             md_delta_group_rows(delta, example.length, md_row_width(space, example.length));
         }
         drop_parts(online, i, example);

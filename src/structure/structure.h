@@ -19,26 +19,41 @@
 /* What the outputs of a run look like; a structure looks only at what concerns it. */
 typedef struct md_shape {
     size_t labels;
-    size_t order;     /* chains: labels that look back on so many others: 0, 1 or 2 */
+    size_t order;     /* chains: labels that look back on so many others: 0, 1 or 2; trees: 2 where
+                         siblings and grandparents have scores */
     bool local_pairs; /* chains: pairs of labels have scores of their own at every row */
     bool ends;        /* chains: the first and the last label of a sequence are scored too */
     bool many_roots;  /* trees: any number of words hangs from the root, not just one */
     bool projective;  /* trees: no two arcs cross */
+    const struct md_heads *heads; /* trees: those that words may have; NULL: all of them */
 
-    /* Of structures that a program has brought (custom.c), which are the only ones to look at
-     * single examples. */
+    /* Of structures that a program has brought (custom.c). */
     const struct medley_structure *custom;
     const int32_t *info; /* [rows][info_width] of the data set, or NULL */
     size_t info_width;
-    size_t row; /* where the example begins in the data set */
+
+    /* Where the example begins in the data set. Structures that look at it, which are those that a
+     * program has brought and trees with heads, have other parts in every example. */
+    size_t row;
 } md_shape;
 
+/* No example: sizes are then those that suffice for any of them. */
+#define MD_ANY_ROW SIZE_MAX
+
+static inline md_shape md_shape_at(md_shape shape, size_t row)
+{
+    shape.row = row;
+    return shape;
+}
+
 typedef enum md_part_kind {
-    MD_ROW_PARTS,    /* labels of a row, heads of a word */
-    MD_PAIR_PARTS,   /* labels^2: previous label * labels + label */
-    MD_TRIPLE_PARTS, /* labels^3: (one before * labels + previous) * labels + label */
-    MD_END_PARTS,    /* 2 labels: first label, then labels + last label */
-    MD_SHARED_PARTS, /* of a structure that a program has brought */
+    MD_ROW_PARTS,     /* labels of a row, heads of a word */
+    MD_PAIR_PARTS,    /* labels^2: previous label * labels + label */
+    MD_TRIPLE_PARTS,  /* labels^3: (one before * labels + previous) * labels + label */
+    MD_END_PARTS,     /* 2 labels: first label, then labels + last label */
+    MD_SHARED_PARTS,  /* of a structure that a program has brought */
+    MD_SIBLING_PARTS, /* words with one head, next to each other on one side of it (heads.h) */
+    MD_GRAND_PARTS,   /* words with their head and its head */
     MD_PART_KINDS
 } md_part_kind;
 

@@ -4,6 +4,7 @@
 #define MD_TREE_H
 
 #include "structure/chain.h"
+#include "structure/heads.h"
 
 /* A sentence with the scores of its arcs, and what is asked of its trees. */
 typedef struct md_tree {
@@ -15,6 +16,7 @@ typedef struct md_tree {
     const int32_t *given;  /* [words] heads that are known, -1 where they are not; NULL: none */
     const uint8_t *barred; /* [words + 1] not 0: a head barred_word must not have; NULL: none */
     size_t barred_word;
+    md_sentence sentence; /* heads NULL: words may have all heads, and arcs are all there is */
 } md_tree;
 
 md_tree md_tree_of(md_shape shape, size_t length, const float *score);
@@ -71,14 +73,37 @@ static inline int32_t *md_tree_take_whole(float **scratch, size_t count)
 size_t md_tree_decode_floats(md_shape shape, size_t words);
 void md_tree_decode(const md_tree *tree, int32_t *best, float *scratch);
 
-/* Its two ways: any trees, and those without crossing arcs. */
+/* Its ways: any trees, those without crossing arcs, and those with parts of second order, where
+ * what is found is a tree that no small change betters. */
 size_t md_tree_spanning_floats(size_t words);
 void md_tree_spanning(const md_tree *tree, int32_t *best, float *scratch);
 size_t md_tree_eisner_floats(size_t words);
 void md_tree_eisner(const md_tree *tree, int32_t *best, float *scratch);
+size_t md_tree_climb_floats(size_t words);
+void md_tree_climb(const md_tree *tree, int32_t *best, float *scratch);
 
 /* Score and costs of a tree. */
 double md_tree_score(const md_tree *tree, const int32_t *heads);
+
+/* The parts of second order of a tree into parts; returns how many: at most three for each word.
+ * Siblings have their numbers in the sentence, grandparents theirs behind all siblings. */
+size_t md_tree_second_of(const md_sentence *sentence, const int32_t *heads, uint32_t *parts);
+double md_tree_second_score(const md_tree *tree, const int32_t *heads);
+
+static inline bool md_tree_has_second(const md_tree *tree)
+{
+    return tree->sentence.heads != NULL && tree->sentence.heads->sibling != NULL;
+}
+
+/* Scores of the parts of second order: siblings, then grandparents. */
+static inline const float *md_tree_second(const md_tree *tree)
+{
+    return tree->score + tree->words * (tree->words + 1);
+}
+
+/* Scores of arcs with those of heads that words cannot have: so low that no tree takes one (low: by
+ * how much more than it takes), into [words][words + 1]. */
+void md_tree_fill_heads(const md_tree *tree, double low, float *score);
 
 /* The `wanted` best trees, as md_structure's decode_best. */
 size_t md_tree_best_floats(md_shape shape, size_t words, size_t wanted);
@@ -95,5 +120,13 @@ bool md_tree_log_sum(const md_tree *tree, float *marginal, float *scratch, doubl
 /* The same over projective trees, right for all finite scores. */
 size_t md_tree_inside_floats(size_t words);
 double md_tree_inside_outside(const md_tree *tree, float *marginal, float *scratch);
+
+/* log sum exp over all trees of one of these ways. */
+double md_tree_sum(const md_tree *tree, float *marginal, float *scratch);
+
+/* The same over trees of the heads that words may have, with a mean field for parts of second
+ * order; marginals of all parts. Beside this md_tree_sum's scratch memory is needed. */
+size_t md_tree_field_floats(size_t words);
+double md_tree_field(const md_tree *tree, float *marginal, float *scratch);
 
 #endif

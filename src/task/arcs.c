@@ -18,6 +18,8 @@ typedef struct arc_source {
     size_t bits;        /* slots of a template: 2^bits */
     float *weights;     /* [templates][slots], and as much again for averages */
     size_t tags;        /* column that the templates call upos */
+    md_parser *pruner;  /* NULL: all arcs are looked at */
+    md_heads *heads;    /* that it has left */
 } arc_source;
 
 static void free_source(md_source *source)
@@ -27,11 +29,38 @@ static void free_source(md_source *source)
         return;
     md_arcs_free(arcs->arcs);
     md_arc_templates_free(arcs->templates);
+    md_heads_free(arcs->heads);
+    md_parser_free(arcs->pruner);
     free(arcs->sentence);
     free(arcs->weights);
     free(arcs);
 }
 MD_OWNER(free_source, md_source)
+
+/* Templates of siblings and grandparents are there where they are wanted, and only there. chosen:
+ * some of the templates were. */
+static medley_status check_parts(const arc_source *arcs, bool chosen, medley_error *error)
+{
+    const bool wanted = arcs->problem->options->order == 2;
+    const size_t count = md_arc_templates_count(arcs->templates);
+    size_t t = 0;
+    while (t < count && md_arc_templates_parts(arcs->templates, t) == MD_ARC_ARCS)
+        t++;
+    if (wanted == (t < count))
+        return MEDLEY_OK;
+    if (!wanted)
+        return md_fail(error, MEDLEY_USAGE,
+                       "the template '%s' is about siblings or grandparents, which `order=1` does "
+                       "not look at; use `order=2`, or leave such templates out",
+                       md_arc_templates_name(arcs->templates, t));
+    return md_fail(error, MEDLEY_USAGE, "%s",
+                   chosen ? "none of the blocks that are kept is about siblings or grandparents, "
+                            "which `order=2` looks at; choose from a model of `order=2`, or use "
+                            "`order=1`"
+                          : "no template is about siblings or grandparents, which `order=2` looks "
+                            "at; add lines such as h.upos m.upos s.upos and g.upos h.upos m.upos, "
+                            "or use `order=1`");
+}
 
 static medley_status create(md_source **source, const char *path, const md_problem *problem,
                             medley_error *error)
@@ -48,7 +77,8 @@ static medley_status create(md_source **source, const char *path, const md_probl
     };
     if (options->tags != NULL)
         MEDLEY_TRY(md_arc_column(&arcs->tags, options->tags, error));
-    MEDLEY_TRY(md_arc_templates_read(&arcs->templates, path, error));
+    MEDLEY_TRY(md_arc_templates_read(&arcs->templates, path, options->order == 2, error));
+    MEDLEY_TRY(check_parts(arcs, false, error));
     *source = md_take(&made);
     return MEDLEY_OK;
 }
@@ -77,7 +107,7 @@ static medley_status keep_some(md_source *source, const bool *keep, medley_error
     MEDLEY_TRY(md_arc_templates_subset(&subset, arcs->templates, keep, error));
     md_arc_templates_free(arcs->templates);
     arcs->templates = subset;
-    return MEDLEY_OK;
+    return check_parts(arcs, true, error);
 }
 
 size_t md_arcs_tags(const md_source *source)
@@ -139,6 +169,25 @@ static medley_status find_features(md_source *source, medley_error *error)
     return md_arcs_create(&arcs->arcs, arcs->templates, &all, arcs->problem->threads, error);
 }
 
+/* ---- pruning ---- */
+
+medley_status md_arcs_prune(md_problem *problem, const medley_model *scout, medley_error *error)
+{
+    arc_source *arcs = (arc_source *)problem->source;
+    const medley_dataset *train = problem->train;
+    const md_chunk all = {.dataset = train,
+                          .count = train->sequence_count,
+                          .tags = arcs->tags,
+                          .many_roots = problem->space.shape.many_roots,
+                          .second = problem->space.shape.order == 2,
+                          .gold = train->head};
+    MEDLEY_TRY(md_parser_copy(&arcs->pruner, scout->own, error));
+    MEDLEY_TRY(md_prune(&arcs->heads, &all, arcs->pruner, problem->threads, error));
+    problem->space.shape.heads = arcs->heads;
+    problem->space.shape.row = MD_ANY_ROW;
+    return MEDLEY_OK;
+}
+
 /* ---- blocks ---- */
 
 /* Weights of all templates; those of averages stand after all of them. */
@@ -175,6 +224,8 @@ static medley_status make_block(md_block **block, md_source *source, size_t t, m
                                    .arcs = &arcs->arcs,
                                    .bag = md_arc_templates_is_bag(arcs->templates, t),
                                    .sentence = arcs->sentence,
+                                   .heads = arcs->heads,
+                                   .parts = md_arc_templates_parts(arcs->templates, t),
                                    .t = t,
                                    .bits = arcs->bits,
                                    .weight = weight,
@@ -239,6 +290,12 @@ medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_e
     md_parser *parser = model->own;
     parser->tags = arcs->tags;
     parser->bits = arcs->bits;
+    if (arcs->pruner != NULL)
+        MEDLEY_TRY(md_parser_copy(&parser->pruner, arcs->pruner, error));
+    else
+        model->space.shape.order = 0; /* stopped before there was one, with nothing learnt */
+    model->space.shape.heads = NULL;  /* of the training data */
+    model->space.shape.row = 0;
     model->token_columns = problem->train->token_columns;
     MEDLEY_TRY(copy_templates(parser, arcs, draft, error));
     const float least = find_least(draft, md_arc_templates_count(parser->templates));

@@ -209,6 +209,8 @@ medley_status md_words_build(medley_model *model, const md_draft *draft, medley_
 /* The tables of arc templates that have weights. */
 medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_error *error);
 size_t md_arcs_tags(const md_source *source); /* the column that arc templates call upos */
+/* Only arcs that this model, a parser of arcs alone, finds possible are looked at. */
+medley_status md_arcs_prune(md_problem *problem, const medley_model *scout, medley_error *error);
 
 medley_status md_relations_derive(medley_dataset **data, medley_options **options,
                                   const md_problem *problem, medley_error *error);

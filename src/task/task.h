@@ -70,6 +70,13 @@ typedef struct md_task {
     /* Right outputs of held-out data into dev_gold. NULL: there can be none. */
     medley_status (*prepare_dev)(md_problem *problem, medley_error *error);
 
+    /* Options of a problem that is learnt from the same data before this one, NULL if there is
+     * none; and what this one does with that model, the scout. */
+    medley_status (*scout)(medley_options **options, const md_problem *problem,
+                           medley_error *error);
+    medley_status (*follow)(md_problem *problem, const medley_model *scout, medley_error *error);
+    const char *scouting; /* what progress calls it */
+
     /* Data and options of a second problem, whose model this one needs as well; *data stays NULL
      * where there is nothing to learn it from. NULL: there is no such problem. join: what the model
      * takes over from that one, its companion. */

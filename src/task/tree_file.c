@@ -22,10 +22,31 @@ medley_status md_parser_allocate(md_parser *parser, medley_error *error)
 void md_parser_free(void *own)
 {
     md_parser *parser = own;
+    if (parser == NULL)
+        return;
+    md_parser_free(parser->pruner);
     free(parser->weights);
     free(parser->info);
     md_arc_templates_free(parser->templates);
     free(parser);
+}
+
+medley_status md_parser_copy(md_parser **copy, const md_parser *parser, medley_error *error)
+{
+    MD_OWNED(md_parser_free) void *made = NULL;
+    const size_t count = md_arc_templates_count(parser->templates);
+    MD_OWNED(free) bool *all = NULL;
+    MEDLEY_TRY(md_new(&made, 1, sizeof(md_parser), error));
+    MEDLEY_TRY(md_new(&all, count, sizeof *all, error));
+    memset(all, true, count);
+    md_parser *to = made;
+    to->bits = parser->bits;
+    to->tags = parser->tags;
+    MEDLEY_TRY(md_arc_templates_subset(&to->templates, parser->templates, all, error));
+    MEDLEY_TRY(md_parser_allocate(to, error));
+    memcpy(to->weights, parser->weights, (count << parser->bits) * sizeof *to->weights);
+    *copy = md_take(&made);
+    return MEDLEY_OK;
 }
 
 /* ---- the section ---- */
@@ -55,9 +76,8 @@ static void pack_table(md_text *out, const uint16_t *table, size_t slots)
     free(values);
 }
 
-void md_parser_pack(md_text *out, const void *own)
+static void pack_parser(md_text *out, const md_parser *parser)
 {
-    const md_parser *parser = own;
     md_pack_u64(out, parser->tags);
     md_pack_u64(out, parser->bits);
     md_arc_templates_pack(out, parser->templates);
@@ -65,6 +85,15 @@ void md_parser_pack(md_text *out, const void *own)
         md_pack_u64(out, parser->info[t]);
         pack_table(out, parser->weights + (t << parser->bits), (size_t)1 << parser->bits);
     }
+}
+
+/* A pruner follows where the model says that it is of second order. */
+void md_parser_pack(md_text *out, const void *own)
+{
+    const md_parser *parser = own;
+    pack_parser(out, parser);
+    if (parser->pruner != NULL)
+        pack_parser(out, parser->pruner);
 }
 
 static size_t count_bits(const uint32_t *words, size_t count)
@@ -92,11 +121,11 @@ static void unpack_table(md_unpack *in, uint16_t *table, size_t slots)
         }
 }
 
-medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error *error)
+/* blocks: what infos are numbers of. */
+static medley_status unpack_parser(md_parser *parser, md_unpack *in, size_t blocks,
+                                   medley_error *error)
 {
     medley_error inner = {0}; /* the caller tells of damage, and where */
-    MEDLEY_TRY(md_parser_create(model, error));
-    md_parser *parser = model->own;
     parser->tags = md_unpack_u64(in);
     parser->bits = md_unpack_u64(in);
     in->bad = in->bad || parser->tags >= MD_ARC_COLUMNS || parser->bits < LEAST_BITS ||
@@ -115,10 +144,34 @@ medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error 
     MEDLEY_TRY(md_parser_allocate(parser, error));
     for (size_t t = 0; t < count && !in->bad; t++) {
         parser->info[t] = md_unpack_u64(in);
-        in->bad = in->bad || parser->info[t] >= model->summary.block_count;
+        in->bad = in->bad || parser->info[t] >= blocks;
         if (!in->bad)
             unpack_table(in, parser->weights + t * slots, slots);
     }
+    return MEDLEY_OK;
+}
+
+static bool has_second(const md_parser *parser)
+{
+    bool found = false;
+    for (size_t t = 0; !found && t < md_arc_templates_count(parser->templates); t++)
+        found = md_arc_templates_parts(parser->templates, t) != MD_ARC_ARCS;
+    return found;
+}
+
+medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error *error)
+{
+    const bool second = model->space.shape.order == 2;
+    MEDLEY_TRY(md_parser_create(model, error));
+    md_parser *parser = model->own;
+    MEDLEY_TRY(unpack_parser(parser, in, model->summary.block_count, error));
+    if (in->bad || !second) {
+        in->bad = in->bad || has_second(parser);
+        return MEDLEY_OK;
+    }
+    MEDLEY_TRY(md_new(&parser->pruner, 1, sizeof *parser->pruner, error));
+    MEDLEY_TRY(unpack_parser(parser->pruner, in, 1, error));
+    in->bad = in->bad || has_second(parser->pruner);
     return MEDLEY_OK;
 }
 

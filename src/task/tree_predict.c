@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parsing: the arcs of a sentence are scored by all templates, the best tree is found, and its arcs
- * are labelled.
- *
- * Sentences are scored some at a time, template by template: the part of a table that they look up
- * is then in the cache for most of them. */
+ * are labelled. */
 #include "task/parser.h"
 #include "task/predicting.h"
 
@@ -11,10 +8,8 @@
 #include "block/arc_weights.h"
 #include "data/tree_columns.h"
 
-enum { CHUNK_ARCS = 60000 }; /* scored at a time: some hundred sentences */
-
 struct chunk {
-    size_t first, count; /* sentences */
+    md_chunk sentences;
     medley_status status;
     medley_error error;
 };
@@ -29,79 +24,123 @@ struct parsing {
     size_t chunk_count;
 };
 
-static size_t length_of(const medley_dataset *dataset, size_t sentence)
-{
-    return dataset->sequence_start[sentence + 1] - dataset->sequence_start[sentence];
-}
-
-static size_t arcs_of(const medley_dataset *dataset, size_t sentence)
-{
-    const size_t n = length_of(dataset, sentence);
-    return n * (n + 1);
-}
-
 static medley_status make_chunks(struct parsing *parsing, md_pool *pool, medley_error *error)
 {
-    const medley_dataset *dataset = parsing->dataset;
-    size_t all = 0;
-    for (size_t s = 0; s < dataset->sequence_count; s++)
-        all += arcs_of(dataset, s);
-    const size_t most = all / CHUNK_ARCS + 1; /* each but the last has so many */
-    MEDLEY_TRY(md_pool_new(pool, &parsing->chunks, most, sizeof *parsing->chunks, error));
-    size_t arcs = CHUNK_ARCS;
-    for (size_t s = 0; s < dataset->sequence_count; s++) {
-        if (arcs >= CHUNK_ARCS) {
-            parsing->chunks[parsing->chunk_count++].first = s;
-            arcs = 0;
+    const md_shape *shape = &parsing->model->space.shape;
+    const md_chunk all = {.dataset = parsing->dataset,
+                          .count = parsing->dataset->sequence_count,
+                          .tags = parsing->tags,
+                          .many_roots = shape->many_roots,
+                          .second = shape->order == 2};
+    const size_t count = md_chunks_cut(&all, NULL);
+    md_chunk *cut;
+    MEDLEY_TRY(md_pool_new(pool, &cut, count, sizeof *cut, error));
+    MEDLEY_TRY(md_pool_new(pool, &parsing->chunks, count, sizeof *parsing->chunks, error));
+    md_chunks_cut(&all, cut);
+    for (size_t c = 0; c < count; c++)
+        parsing->chunks[c].sentences = cut[c];
+    parsing->chunk_count = count;
+    return MEDLEY_OK;
+}
+
+/* Scores of the parts of a chunk's sentences. */
+struct parts {
+    md_shape shape; /* its heads are those of the chunk */
+    md_heads *heads;
+    float *score;  /* one sentence behind the other */
+    size_t *start; /* [sentences + 1] of score */
+};
+
+static void clear_parts(struct parts *parts)
+{
+    md_heads_free(parts->heads);
+    free(parts->score);
+    free(parts->start);
+}
+
+static size_t row_of(const md_chunk *chunk, size_t sentence)
+{
+    const size_t *start = chunk->dataset->sequence_start + chunk->first;
+    return start[sentence] - start[0];
+}
+
+static medley_status make_parts(struct parts *parts, const md_chunk *chunk,
+                                const struct parsing *parsing, medley_error *error)
+{
+    const md_space *space = &parsing->model->space;
+    MD_CLEARED(md_head_lists_clear) md_head_lists lists = {0};
+    parts->shape = space->shape;
+    if (parsing->parser->pruner != NULL) {
+        MEDLEY_TRY(md_prune_chunk(&lists, chunk, parsing->parser->pruner, error));
+        MEDLEY_TRY(md_heads_create(&parts->heads, chunk->dataset->sequence_start + chunk->first,
+                                   chunk->count, lists.first, lists.head, chunk->second, error));
+        parts->shape.heads = parts->heads;
+    }
+    MEDLEY_TRY(md_new(&parts->start, chunk->count + 1, sizeof *parts->start, error));
+    for (size_t s = 0; s < chunk->count; s++)
+        parts->start[s + 1] = parts->start[s] + space->structure->part_count(
+                                                    md_shape_at(parts->shape, row_of(chunk, s)),
+                                                    md_chunk_length(chunk, s));
+    return md_new(&parts->score, parts->start[chunk->count], sizeof *parts->score, error);
+}
+
+/* Adds what one template says of a sentence. */
+static void add_template(float *score, const md_arc_key *key, const md_heads *heads, size_t row,
+                         md_arc_parts kind, const md_arc_table *table)
+{
+    if (heads == NULL) {
+        md_arc_add_halves(score, key, table->half, table->bits);
+        return;
+    }
+    const md_sentence sentence = md_heads_sentence(heads, row, key->length);
+    float *second = score + key->length * (key->length + 1);
+    if (kind == MD_ARC_ARCS)
+        md_arc_add_heads(score, key, &sentence, table);
+    else if (kind == MD_ARC_SIBLINGS)
+        md_arc_add_triples(second, key, sentence.sibling, sentence.siblings, kind, table);
+    else
+        md_arc_add_triples(second + sentence.siblings, key, sentence.grand, sentence.grands, kind,
+                           table);
+}
+
+/* Some sentences at a time, template by template: the part of a table that they look up is then in
+ * the cache for most of them. */
+static medley_status score_parts(const struct parts *parts, const md_chunk *chunk,
+                                 const md_parser *parser, medley_error *error)
+{
+    MD_OWNED(md_arcs_free) md_arcs *arcs = NULL;
+    MEDLEY_TRY(md_chunk_features(&arcs, chunk, parser->templates, error));
+    for (size_t t = 0; t < md_arc_templates_count(parser->templates); t++) {
+        const md_arc_table table = {.half = parser->weights + (t << parser->bits),
+                                    .bits = parser->bits};
+        for (size_t s = 0; s < chunk->count; s++) {
+            const md_arc_key key = md_arcs_key(arcs, s, t);
+            add_template(parts->score + parts->start[s], &key, parts->heads, row_of(chunk, s),
+                         md_arc_templates_parts(parser->templates, t), &table);
         }
-        parsing->chunks[parsing->chunk_count - 1].count++;
-        arcs += arcs_of(dataset, s);
     }
     return MEDLEY_OK;
 }
 
-/* Scores of all arcs of the chunk's sentences, one sentence behind the other. */
-static void score_arcs(float *score, const md_parser *parser, const md_arcs *arcs, size_t sentences)
-{
-    for (size_t t = 0; t < md_arc_templates_count(parser->templates); t++) {
-        float *of_sentence = score;
-        for (size_t s = 0; s < sentences; s++) {
-            const md_arc_key key = md_arcs_key(arcs, s, t);
-            md_arc_add_halves(of_sentence, &key, parser->weights + (t << parser->bits),
-                              parser->bits);
-            of_sentence += key.length * (key.length + 1);
-        }
-    }
-}
-
-static medley_status parse_sentences(const struct parsing *parsing, const struct chunk *chunk,
+static medley_status parse_sentences(const struct parsing *parsing, const md_chunk *chunk,
                                      medley_error *error)
 {
-    const medley_dataset *dataset = parsing->dataset;
-    const md_parser *parser = parsing->parser;
-    const md_space *space = &parsing->model->space;
-    const md_arc_source source = {
-        .dataset = dataset, .first = chunk->first, .count = chunk->count, .tags = parsing->tags};
-    MD_OWNED(md_arcs_free) md_arcs *arcs = NULL;
+    const md_structure *structure = parsing->model->space.structure;
+    MD_CLEARED(clear_parts) struct parts parts = {0};
     MD_CLEARED(md_workspace_clear) md_workspace workspace = {0};
-    MD_OWNED(free) float *score = NULL;
-    size_t parts = 0;
     size_t longest = 1;
-    for (size_t s = chunk->first; s < chunk->first + chunk->count; s++) {
-        parts += arcs_of(dataset, s);
-        longest = length_of(dataset, s) > longest ? length_of(dataset, s) : longest;
-    }
-    MEDLEY_TRY(md_new(&score, parts, sizeof *score, error));
-    if (md_workspace_reserve(&workspace, space->structure->workspace_size(space->shape, longest)))
-        return md_fail_memory(error, parts * sizeof *score);
-    MEDLEY_TRY(md_arcs_create(&arcs, parser->templates, &source, 1, error));
-    score_arcs(score, parser, arcs, chunk->count);
-    const float *of_sentence = score;
-    for (size_t s = chunk->first; s < chunk->first + chunk->count; s++) {
-        space->structure->decode(space->shape, length_of(dataset, s), of_sentence, NULL,
-                                 parsing->head + dataset->sequence_start[s], &workspace);
-        of_sentence += arcs_of(dataset, s);
-    }
+    for (size_t s = 0; s < chunk->count; s++)
+        longest = md_max(longest, md_chunk_length(chunk, s));
+    MEDLEY_TRY(make_parts(&parts, chunk, parsing, error));
+    const size_t floats = structure->workspace_size(md_shape_at(parts.shape, MD_ANY_ROW), longest);
+    if (md_workspace_reserve(&workspace, floats))
+        return md_fail_memory(error, floats * sizeof(float));
+    MEDLEY_TRY(score_parts(&parts, chunk, parsing->parser, error));
+    for (size_t s = 0; s < chunk->count; s++)
+        structure->decode(md_shape_at(parts.shape, row_of(chunk, s)), md_chunk_length(chunk, s),
+                          parts.score + parts.start[s], NULL,
+                          parsing->head + chunk->dataset->sequence_start[chunk->first + s],
+                          &workspace);
     return MEDLEY_OK;
 }
 
@@ -110,7 +149,7 @@ static void parse_chunk(void *context, size_t item, size_t worker)
     (void)worker;
     const struct parsing *parsing = context;
     struct chunk *chunk = &parsing->chunks[item];
-    chunk->status = parse_sentences(parsing, chunk, &chunk->error);
+    chunk->status = parse_sentences(parsing, &chunk->sentences, &chunk->error);
 }
 
 static medley_status find_heads(struct parsing *parsing, md_pool *pool, size_t threads,
@@ -125,6 +164,11 @@ static medley_status find_heads(struct parsing *parsing, md_pool *pool, size_t t
                               "%s", chunk->error.message);
     }
     return MEDLEY_OK;
+}
+
+static size_t length_of(const medley_dataset *dataset, size_t sentence)
+{
+    return dataset->sequence_start[sentence + 1] - dataset->sequence_start[sentence];
 }
 
 /* Scores take memory by the square of the words, and the chart of projective trees takes time by

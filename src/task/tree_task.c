@@ -71,8 +71,9 @@ static medley_status check(const md_problem *problem, medley_error *error)
 
 static void describe(md_problem *problem)
 {
-    problem->space.shape =
-        (md_shape){.labels = 1, .many_roots = problem->options->roots == MD_ROOTS_MANY};
+    problem->space.shape = (md_shape){.labels = 1,
+                                      .order = problem->options->order == 2 ? 2 : 0,
+                                      .many_roots = problem->options->roots == MD_ROOTS_MANY};
     problem->gold = problem->train->head;
 }
 
@@ -90,6 +91,37 @@ static medley_status prepare_dev(md_problem *problem, medley_error *error)
 static double first_rate(const md_problem *problem, const md_loss *loss)
 {
     return (loss->has_margin ? 0.5 : 5) / (double)problem->candidate_count;
+}
+
+/* ---- the scout ---- */
+
+/* A few passes with few templates, for probabilities of arcs. */
+static medley_status scout(medley_options **options, const md_problem *problem, medley_error *error)
+{
+    char threads[32];
+    char seed[32];
+    const char *const settings[][2] = {
+        {"task", "tree"},
+        {"method", "spom"},
+        {"template", "built-in:arc-prune"},
+        {"loss", "logistic"},
+        {"penalty", "l2"},
+        {"epochs", "3"},
+        {"unlabelled", "true"},
+        {"tags", problem->options->tags},
+        {"roots", problem->options->roots == MD_ROOTS_MANY ? "many" : "one"},
+        {"threads", threads},
+        {"seed", seed},
+    };
+    if (problem->options->order != 2)
+        return MEDLEY_OK;
+    snprintf(threads, sizeof threads, "%zu", problem->threads);
+    snprintf(seed, sizeof seed, "%lld", problem->options->seed);
+    MEDLEY_TRY(medley_options_create(options, error));
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (settings[i][1] != NULL)
+            MEDLEY_TRY(medley_options_set(*options, settings[i][0], settings[i][1], error));
+    return MEDLEY_OK;
 }
 
 static medley_status build(medley_model *model, const md_draft *draft, medley_error *error)
@@ -130,6 +162,9 @@ const md_task md_task_tree = {
     .describe = describe,
     .templates = &md_arc_sources,
     .prepare_dev = prepare_dev,
+    .scout = scout,
+    .follow = md_arcs_prune,
+    .scouting = "pruning",
     .derive = md_relations_derive,
     .join = md_relations_join,
     .companion = "relations",

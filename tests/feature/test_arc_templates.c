@@ -242,7 +242,7 @@ static void built_in_sets_have_as_many_templates_as_they_say(void **state)
         medley_error error = {0};
         md_strings seen = {0};
         assert_string_equal(md_arc_sets[i].name, sets[i].name);
-        if (md_arc_templates_read(&templates, sets[i].name, &error) < 0)
+        if (md_arc_templates_read(&templates, sets[i].name, false, &error) < 0)
             fail_msg("%s:%ld: %s", error.file, error.line, error.message);
         assert_int_equal(md_arc_templates_count(templates), sets[i].count);
         for (size_t t = 0; t < sets[i].count; t++) {
@@ -273,7 +273,7 @@ static void assert_unreadable(const char *path, medley_status code, const char *
 {
     md_arc_templates *templates = NULL;
     medley_error error = {0};
-    assert_int_equal(md_arc_templates_read(&templates, path, &error), code);
+    assert_int_equal(md_arc_templates_read(&templates, path, false, &error), code);
     assert_null(templates);
     assert_string_equal(error.file, path);
     if (strstr(error.message, words) == NULL)
@@ -290,7 +290,7 @@ static void files_are_read_and_built_in_sets_found_by_name(void **state)
     assert_unreadable(path, MEDLEY_FAILED, "arc-form-upos (154");
     assert_unreadable(folder, MEDLEY_FAILED, "directory");
     write_file(path, "h.form\nm.form\n", 14);
-    assert_int_equal(md_arc_templates_read(&templates, path, NULL), MEDLEY_OK);
+    assert_int_equal(md_arc_templates_read(&templates, path, false, NULL), MEDLEY_OK);
     assert_int_equal(md_arc_templates_count(templates), 2);
     md_arc_templates_free(templates);
     write_file(path, "h.form\0m.form\n", 14);
@@ -305,7 +305,7 @@ static void files_are_read_and_built_in_sets_found_by_name(void **state)
     assert_int_equal(chdir(folder), 0);
     assert_int_equal(mkdir("arc-507", 0700), 0);
     templates = NULL;
-    assert_int_equal(md_arc_templates_read(&templates, "arc-507", NULL), MEDLEY_OK);
+    assert_int_equal(md_arc_templates_read(&templates, "arc-507", false, NULL), MEDLEY_OK);
     assert_int_equal(md_arc_templates_count(templates), 507);
     md_arc_templates_free(templates);
     rmdir("arc-507");
@@ -347,7 +347,7 @@ static void packed_templates_come_back(void **state)
     md_arc_templates *templates = NULL, *back = NULL;
     md_text bytes = {0}, again = {0};
     (void)state;
-    assert_int_equal(md_arc_templates_read(&templates, "arc-507", NULL), MEDLEY_OK);
+    assert_int_equal(md_arc_templates_read(&templates, "arc-507", false, NULL), MEDLEY_OK);
     md_arc_templates_pack(&bytes, templates);
     md_unpack in = {.data = bytes.data, .length = bytes.length};
     assert_int_equal(md_arc_templates_unpack(&back, &in, NULL), MEDLEY_OK);
