@@ -104,6 +104,7 @@ medley_status md_load_summary(md_loader *loader)
     shape->ends = md_unpack_u64(in) != 0;
     shape->many_roots = loader->version > 3 && md_unpack_u64(in) != 0;
     shape->projective = loader->version > 3 && md_unpack_u64(in) != 0;
+    shape->pruned = loader->version > 6 && md_unpack_u64(in) != 0;
     MD_OWNED(free) char *task = md_unpack_text(in);
     read_summary(loader, in);
     if (in->bad || shape->order > MD_MOST_ORDER)

@@ -18,6 +18,7 @@ static void pack_summary(md_text *out, const medley_model *model)
     md_pack_u64(out, shape->ends);
     md_pack_u64(out, shape->many_roots);
     md_pack_u64(out, shape->projective);
+    md_pack_u64(out, shape->pruned);
     md_pack_text(out, model->task->about.name);
     md_pack_text(out, model->method);
     md_pack_text(out, model->loss);

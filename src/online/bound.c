@@ -28,6 +28,16 @@ medley_status md_run_check(const md_problem *problem, medley_error *error)
                        rule->about.name, problem->online->loss->name);
     if (rule != NULL && rule->check != NULL)
         MEDLEY_TRY(rule->check(problem, error));
+    const md_space space = problem->space;
+    const bool proves = problem->options->certify || (rule != NULL && rule->gap != NULL);
+    if (proves && space.structure != NULL && space.structure->approximates != NULL &&
+        space.structure->approximates(space.shape))
+        return md_fail(
+            error, MEDLEY_USAGE,
+            "`%s` needs best outputs that are proven, and those of `order=2` and `prune` "
+            "are not; leave these out, or %s",
+            problem->options->certify ? "certify" : "method",
+            problem->options->certify ? "that" : "use `method=spom`");
     if (!problem->options->certify || problem->method->kind->batch ||
         md_penalty_has_conjugate(problem->penalty))
         return MEDLEY_OK;

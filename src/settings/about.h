@@ -34,7 +34,7 @@ typedef enum md_takes {
     MD_TAKES_WORDS = 1 << 17,         /* min-count: features of templates are in a dictionary */
     MD_TAKES_CONTEXT = 1 << 18,       /* order, bigram-ends: labels look back on others */
     MD_TAKES_SHARED = 1 << 21,        /* bigram: weights that all rows share */
-    MD_TAKES_ARCS = 1 << 19,          /* tags, roots, projective, unlabelled */
+    MD_TAKES_ARCS = 1 << 19,          /* tags, roots, projective, prune, unlabelled */
     MD_TAKES_PROBABILITIES = 1 << 20, /* calibrate */
 } md_takes;
 

@@ -25,7 +25,8 @@ typedef struct md_shape {
     bool ends;        /* chains: the first and the last label of a sequence are scored too */
     bool many_roots;  /* trees: any number of words hangs from the root, not just one */
     bool projective;  /* trees: no two arcs cross */
-    const struct md_heads *heads; /* trees: those that words may have; NULL: all of them */
+    bool pruned;      /* trees: words may have some of the heads only */
+    const struct md_heads *heads; /* trees: which ones, where that is known; NULL: all of them */
 
     /* Of structures that a program has brought (custom.c). */
     const struct medley_structure *custom;
@@ -140,6 +141,9 @@ typedef struct md_structure {
     /* Why an output that is known to have existing labels is none; NULL: it is one. parts: room for
      * twice parts_per_output. Without this function all of them are outputs. */
     const char *(*check_output)(md_shape shape, size_t length, const int32_t *y, uint32_t *parts);
+
+    /* Are outputs not proven to be the best, or sums approximated? NULL: neither is. */
+    bool (*approximates)(md_shape shape);
 
     double (*most_cost)(md_shape shape, size_t length);   /* largest cost of any output */
     double (*log_outputs)(md_shape shape, size_t length); /* log of the number of outputs */

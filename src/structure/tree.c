@@ -72,6 +72,11 @@ static size_t parts_per_output(md_shape shape, size_t length)
     return has_second(shape) ? 4 * length : length;
 }
 
+static bool approximates(md_shape shape)
+{
+    return shape.order == 2 || shape.pruned;
+}
+
 /* ---- costs and counts ---- */
 
 static void add_cost(md_shape shape, size_t length, const int32_t *gold, float *score)
@@ -248,6 +253,7 @@ const md_structure md_structure_tree = {
     MD_STRUCTURE_FUNCTIONS,
     MD_K_BEST,
     .parts_per_output = parts_per_output,
+    .approximates = approximates,
     .add_cost = add_cost,
     .most_cost = most_cost,
     .log_outputs = log_outputs,

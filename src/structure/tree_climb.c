@@ -10,7 +10,7 @@
  * Words from one head stand in lists, one for each side, from the nearest on. */
 #include "structure/tree.h"
 
-enum { RESTARTS = 4, MOST_SWEEPS = 50 };
+enum { RESTARTS = 16, MOST_SWEEPS = 50 };
 static const double NOISE = 1; /* a cost, or a margin, is one */
 static const double LEAST_GAIN = 1e-9;
 
@@ -32,7 +32,7 @@ size_t md_tree_climb_floats(size_t words)
 {
     return md_chain_slice(2 * (words + 1)) + 4 * md_chain_slice(words + 1) +
            2 * md_chain_slice(words) + md_chain_slice(words * (words + 1)) +
-           md_tree_spanning_floats(words);
+           md_max(md_tree_spanning_floats(words), md_tree_eisner_floats(words));
 }
 
 static struct climb make_climb(const md_tree *tree, float *scratch)
@@ -197,10 +197,38 @@ static bool is_below(const struct climb *climb, size_t h, size_t m)
     return h == m;
 }
 
+/* Does an arc cross another of the tree? The root stands left of all words. */
+static bool crosses(const struct climb *climb, size_t m, size_t h)
+{
+    const size_t from = h < m ? h : m;
+    const size_t to = h < m ? m : h;
+    for (size_t i = 1; i <= climb->words; i++) {
+        if (i == m || climb->arc[i] == SIZE_MAX)
+            continue;
+        const size_t g = head_of(climb, climb->arc[i]);
+        const size_t left = g < i ? g : i;
+        const size_t right = g < i ? i : g;
+        if ((left < from && from < right && right < to) || (from < left && left < to && to < right))
+            return true;
+    }
+    return false;
+}
+
 static bool is_allowed(const struct climb *climb, size_t m, size_t arc)
 {
-    return !md_tree_constrained(climb->tree) ||
-           !md_tree_breaks(climb->tree, m, head_of(climb, arc));
+    const size_t h = head_of(climb, arc);
+    if (md_tree_constrained(climb->tree) && md_tree_breaks(climb->tree, m, h))
+        return false;
+    return !climb->tree->projective || !crosses(climb, m, h);
+}
+
+/* The best tree of arcs alone. */
+static void find_start(struct climb *climb, const md_tree *arcs)
+{
+    if (arcs->projective)
+        md_tree_eisner(arcs, climb->start, climb->scratch);
+    else
+        md_tree_spanning(arcs, climb->start, climb->scratch);
 }
 
 /* The best arc for m, which hangs from nothing: no head below it, nor below `under` (0: none), and
@@ -256,9 +284,10 @@ static double move_two(struct climb *climb, size_t m, size_t arc, size_t other)
     }
     attach(climb, other, found);
     gain += value - take_off(climb, m);
+    const bool allowed = is_allowed(climb, m, arc);
     gain += gain_of(climb, m, arc);
     attach(climb, m, arc);
-    if (gain > LEAST_GAIN)
+    if (allowed && gain > LEAST_GAIN)
         return gain;
     detach(climb, m);
     detach(climb, other);
@@ -274,7 +303,7 @@ static double turn_around(struct climb *climb, size_t m)
     double gained = 0;
     for (size_t a = md_sentence_first(sentence, m); a < md_sentence_first(sentence, m + 1); a++) {
         const size_t h = head_of(climb, a);
-        if (h == 0 || !is_below(climb, h, m) || !is_allowed(climb, m, a))
+        if (h == 0 || !is_below(climb, h, m))
             continue;
         double gain = move_two(climb, m, a, h);
         size_t child = h;
@@ -295,15 +324,16 @@ static double move_root(struct climb *climb, size_t m)
     size_t root = m;
     while (head_of(climb, climb->arc[root]) != 0)
         root = head_of(climb, climb->arc[root]);
-    if (arc == SIZE_MAX || root == m || !is_allowed(climb, m, arc))
+    if (arc == SIZE_MAX || root == m)
         return 0;
     const size_t old_root = climb->arc[root];
     double gain = -take_off(climb, m) + gain_of(climb, m, arc);
     attach(climb, m, arc); /* two roots, for a moment */
     gain -= take_off(climb, root);
     double value = 0;
+    const bool allowed = is_allowed(climb, m, arc);
     const size_t found = best_arc(climb, root, 0, false, &value);
-    if (found != SIZE_MAX && gain + value > LEAST_GAIN) {
+    if (allowed && found != SIZE_MAX && gain + value > LEAST_GAIN) {
         attach(climb, root, found);
         return gain + value;
     }
@@ -362,7 +392,7 @@ static void tilt(struct climb *climb, double noise)
     }
     arcs.score = climb->tilted; /* what is no head has kept its low score */
     arcs.gold = NULL;
-    md_tree_spanning(&arcs, climb->start, climb->scratch);
+    find_start(climb, &arcs);
 }
 
 static bool same_heads(const struct climb *climb, const int32_t *a, const int32_t *b)
@@ -377,7 +407,7 @@ void md_tree_climb(const md_tree *tree, int32_t *best, float *scratch)
     double most = -INFINITY;
     md_tree_fill_heads(tree, 0, climb.tilted);
     arcs.score = climb.tilted;
-    md_tree_spanning(&arcs, climb.start, climb.scratch);
+    find_start(&climb, &arcs);
     for (size_t i = 0; i <= RESTARTS; i++) {
         if (i > 0)
             tilt(&climb, i == 1 ? 0 : NOISE);
@@ -398,7 +428,7 @@ void md_tree_climb(const md_tree *tree, int32_t *best, float *scratch)
             load(&climb, best);
         }
     }
-    if (tree->gold == NULL || !load(&climb, tree->gold))
+    if (tree->gold == NULL || tree->projective || !load(&climb, tree->gold))
         return;
     improve(&climb); /* costs make no tree worse than the right one */
     if (value_of(&climb) > most)

@@ -293,8 +293,8 @@ medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_e
     if (arcs->pruner != NULL)
         MEDLEY_TRY(md_parser_copy(&parser->pruner, arcs->pruner, error));
     else
-        model->space.shape.order = 0; /* stopped before there was one, with nothing learnt */
-    model->space.shape.heads = NULL;  /* of the training data */
+        model->space.shape.order = model->space.shape.pruned = 0; /* maybe stopped before */
+    model->space.shape.heads = NULL;                              /* of the training data */
     model->space.shape.row = 0;
     model->token_columns = problem->train->token_columns;
     MEDLEY_TRY(copy_templates(parser, arcs, draft, error));

@@ -163,11 +163,11 @@ static medley_status prune(md_head_lists *lists, const md_chunk *chunk, const fl
         space.structure->log_partition(space.shape, words, score, marginal, &workspace);
         space.structure->decode(space.shape, words, score, NULL, best, &workspace);
         const struct choice choice = {.words = words,
-                               .marginal = marginal,
-                               .best = best,
-                               .gold = chunk->gold != NULL ? chunk->gold + row : NULL,
-                               .second = chunk->second,
-                               .count = count};
+                                      .marginal = marginal,
+                                      .best = best,
+                                      .gold = chunk->gold != NULL ? chunk->gold + row : NULL,
+                                      .second = chunk->second,
+                                      .count = count};
         MEDLEY_TRY(choose(lists, &choice, error));
         score += words * (words + 1);
     }

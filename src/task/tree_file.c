@@ -87,7 +87,7 @@ static void pack_parser(md_text *out, const md_parser *parser)
     }
 }
 
-/* A pruner follows where the model says that it is of second order. */
+/* A pruner follows where the model says that it has one. */
 void md_parser_pack(md_text *out, const void *own)
 {
     const md_parser *parser = own;
@@ -161,14 +161,14 @@ static bool has_second(const md_parser *parser)
 
 medley_status md_parser_unpack(medley_model *model, md_unpack *in, medley_error *error)
 {
-    const bool second = model->space.shape.order == 2;
+    const md_shape *shape = &model->space.shape;
     MEDLEY_TRY(md_parser_create(model, error));
     md_parser *parser = model->own;
     MEDLEY_TRY(unpack_parser(parser, in, model->summary.block_count, error));
-    if (in->bad || !second) {
-        in->bad = in->bad || has_second(parser);
+    in->bad = in->bad || (has_second(parser) && shape->order != 2) ||
+              (shape->order == 2 && !shape->pruned);
+    if (in->bad || !shape->pruned)
         return MEDLEY_OK;
-    }
     MEDLEY_TRY(md_new(&parser->pruner, 1, sizeof *parser->pruner, error));
     MEDLEY_TRY(unpack_parser(parser->pruner, in, 1, error));
     in->bad = in->bad || has_second(parser->pruner);

@@ -69,10 +69,16 @@ static medley_status check(const md_problem *problem, medley_error *error)
     return md_dataset_check_trees(train, options->roots == MD_ROOTS_MANY, error);
 }
 
+static bool is_pruned(const medley_options *options)
+{
+    return options->prune || options->order == 2;
+}
+
 static void describe(md_problem *problem)
 {
     problem->space.shape = (md_shape){.labels = 1,
                                       .order = problem->options->order == 2 ? 2 : 0,
+                                      .pruned = is_pruned(problem->options),
                                       .many_roots = problem->options->roots == MD_ROOTS_MANY};
     problem->gold = problem->train->head;
 }
@@ -113,7 +119,7 @@ static medley_status scout(medley_options **options, const md_problem *problem, 
         {"threads", threads},
         {"seed", seed},
     };
-    if (problem->options->order != 2)
+    if (!is_pruned(problem->options))
         return MEDLEY_OK;
     snprintf(threads, sizeof threads, "%zu", problem->threads);
     snprintf(seed, sizeof seed, "%lld", problem->options->seed);
