@@ -225,7 +225,8 @@ static double slope(md_block *block, const md_gradient *gradient)
     return block->scale * a->what.gain * sloping.sum;
 }
 
-/* One feature, or one for each tag between: at most TAGS in all but the longest arcs. */
+/* One feature, or one for each tag between or feature of a word: at most TAGS in nearly all arcs.
+ */
 static double self(const md_block *block, size_t row)
 {
     enum { TAGS = 12 };

@@ -105,16 +105,18 @@ static void add_words(float *score, const md_arc_key *key, const struct table *t
     add_slots(score, table, slot, used);
 }
 
-/* Templates with a feature for each tag between: few tags, and tables that stay in the cache. */
-static void add_tags_of_word(float *score, const struct word *word, const uint32_t *tags,
-                             const md_arc_key *key, const struct table *table)
+/* Templates with several features: few, and tables that stay in the cache. */
+static void add_bags_of_word(float *score, const struct word *word, size_t m, const md_arc_key *key,
+                             const struct table *table)
 {
     for (size_t h = 0; h <= key->length; h++) {
         const uint32_t base =
             word->head[h] + word->distance[h] + word->modifier + (word->arc ? word->arc[h] : 0);
+        uint32_t hash[MD_ARC_MOST];
+        const size_t count = md_arc_bag_of(key, m, h, hash);
         float sum = 0;
-        for (uint32_t rest = tags[h]; rest != 0; rest &= rest - 1)
-            sum += look_up(table, base + key->tag_hash[__builtin_ctz(rest)]);
+        for (size_t i = 0; i < count; i++)
+            sum += look_up(table, base + hash[i]);
         score[h] += sum;
     }
 }
@@ -122,11 +124,13 @@ static void add_tags_of_word(float *score, const struct word *word, const uint32
 static void add_table(float *score, const md_arc_key *key, const struct table *table)
 {
     const size_t heads = key->length + 1;
-    if (key->tags == NULL)
+    if (key->bag == MD_ARC_NO_BAG) {
         add_words(score, key, table);
-    for (size_t m = 1; key->tags != NULL && m <= key->length; m++, score += heads) {
+        return;
+    }
+    for (size_t m = 1; m <= key->length; m++, score += heads) {
         const struct word word = word_of(key, m);
-        add_tags_of_word(score, &word, key->tags + (m - 1) * heads, key, table);
+        add_bags_of_word(score, &word, m, key, table);
     }
 }
 

@@ -64,8 +64,6 @@ static inline uint16_t md_half_of_float(float value)
 }
 
 /* The slots of the features of h -> m into slots; returns how many, at most MD_ARC_MOST. */
-enum { MD_ARC_MOST = 32 };
-
 static inline size_t md_arc_slots(uint32_t slots[MD_ARC_MOST], const md_arc_key *key, size_t m,
                                   size_t h, size_t bits)
 {
@@ -73,13 +71,13 @@ static inline size_t md_arc_slots(uint32_t slots[MD_ARC_MOST], const md_arc_key 
     const size_t part = (m - 1) * (key->length + 1) + h;
     const uint32_t base =
         key->head[h] + (key->distance - m)[h] + key->modifier[m] + (key->arc ? key->arc[part] : 0);
-    if (key->tags == NULL) {
+    if (key->bag == MD_ARC_NO_BAG) {
         slots[0] = md_arc_mix(base) >> shift;
         return 1;
     }
-    size_t count = 0;
-    for (uint32_t rest = key->tags[part]; rest != 0; rest &= rest - 1)
-        slots[count++] = md_arc_mix(base + key->tag_hash[__builtin_ctz(rest)]) >> shift;
+    const size_t count = md_arc_bag_of(key, m, h, slots);
+    for (size_t i = 0; i < count; i++)
+        slots[i] = md_arc_mix(base + slots[i]) >> shift;
     return count;
 }
 

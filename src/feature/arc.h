@@ -2,10 +2,11 @@
 /* Arc templates: feature templates of a dependency arc, and the features of sentences.
  *
  * A template is a conjunction of fields: of the head (h.upos), of the modifier (m.form), of their
- * neighbours (h-1.upos, m+2.xpos), of the arc itself (dir, dist, set.upos, crossed) and, as the
- * only one with several features at once, between.upos, one feature for each tag that stands
- * between. One line is one template, or several: {a,b,c} stands for each of its items, and an empty
- * item for nothing. docs/arc-templates.md describes the language.
+ * neighbours (h-1.upos, m+2.xpos), of the arc itself (dir, dist, set.upos, crossed) and, as those
+ * with several features at once, between.upos, one feature for each tag that stands between, and
+ * h.feats[], m.feats[] and both.feats[], one for each feature of a word or of both. One line is one
+ * template, or several: {a,b,c} stands for each of its items, and an empty item for nothing.
+ * docs/arc-templates.md describes the language.
  *
  * Features have no dictionary. Texts become numbers once, by hashing; the fields of one side
  * of an arc become one number per word and side, and the feature of an arc is the sum of at most
@@ -40,7 +41,7 @@ const char *md_arc_templates_name(const md_arc_templates *templates, size_t t);
 typedef enum md_arc_parts { MD_ARC_ARCS, MD_ARC_SIBLINGS, MD_ARC_GRANDS } md_arc_parts;
 md_arc_parts md_arc_templates_parts(const md_arc_templates *templates, size_t t);
 
-/* May an arc have several features of it (between.upos)? */
+/* May an arc have several features of it (between.upos, m.feats[])? */
 bool md_arc_templates_is_bag(const md_arc_templates *templates, size_t t);
 
 /* Only those with keep[t]; features of the others stay the same. */
@@ -82,13 +83,28 @@ MD_OWNER(md_arcs_free, md_arcs)
 /* Bytes that md_arcs_create would take. */
 size_t md_arcs_bytes(const md_arc_templates *templates, const md_arc_source *source);
 
+/* What a template has several features of. */
+typedef enum md_arc_bag {
+    MD_ARC_NO_BAG,
+    MD_ARC_TAG_BAG,
+    MD_ARC_HEAD_BAG,
+    MD_ARC_MODIFIER_BAG,
+    MD_ARC_BOTH_BAG
+} md_arc_bag;
+
+enum {
+    MD_ARC_MOST = 32,       /* features of one template that an arc can have */
+    MD_ARC_FEATS_MOST = 12, /* of a word; further ones are not looked at */
+    MD_ARC_FEATS = 1 + 2 * MD_ARC_FEATS_MOST
+};
+
 /* What makes the features of one template in one sentence of n words; the head h = 0 is the root,
  * words are 1 .. n. The key of the arc h -> m is
  *     head[h] + modifier[m] + distance[h - m] + arc[(m - 1) * (n + 1) + h]
- * without the last where arc is NULL, and its only feature is md_arc_mix(key). Where tags is not
- * NULL there is one feature for each bit b of tags[(m - 1) * (n + 1) + h], perhaps none:
- * md_arc_mix(key + tag_hash[b]). The part h == m is no arc, but may be read. Where there is a third
- * word t, its key is that of the arc with third[t], far and md_arc_turn added. */
+ * without the last where arc is NULL, and its only feature is md_arc_mix(key). Where there is a
+ * bag, there is one feature for each of md_arc_bag_of, perhaps none: md_arc_mix(key + hash). The
+ * part h == m is no arc, but may be read. Where there is a third word t, its key is that of the arc
+ * with third[t], far and md_arc_turn added. */
 typedef struct md_arc_key {
     size_t length;            /* n */
     const uint32_t *head;     /* [n + 2] */
@@ -98,9 +114,14 @@ typedef struct md_arc_key {
                                  grandparent and the head */
     const uint32_t *distance; /* [-n .. n] */
     const uint32_t *arc;      /* [n][n + 1] or NULL */
-    const uint32_t *tags;     /* [n][n + 1] or NULL */
+    md_arc_bag bag;
+    const uint32_t *tags;     /* [n][n + 1] sets of bits, of a bag of tags */
     const uint32_t *tag_hash; /* [32] */
+    const uint32_t *feats;    /* [n + 2][MD_ARC_FEATS] of words: how many, then names and values */
 } md_arc_key;
+
+/* What the features of h -> m differ by; returns how many. */
+size_t md_arc_bag_of(const md_arc_key *key, size_t m, size_t h, uint32_t hash[MD_ARC_MOST]);
 
 /* sentence: counted from source.first. */
 md_arc_key md_arcs_key(const md_arcs *arcs, size_t sentence, size_t t);

@@ -4,6 +4,7 @@
  *
  *     sides   [side_count][n + 2]       the root, the words, and what stands behind them
  *     pairs   [pair_count][n][n + 1]    those of the three below and of tags that templates need
+ *     feats   [n + 2][MD_ARC_FEATS]     if a template needs them
  */
 #include "feature/arc_values.h"
 
@@ -21,7 +22,7 @@ enum { PIECE = 16 /* sentences at a time */ };
 typedef struct route {
     size_t head, modifier, third, distance, far;
     size_t pair; /* PAIRS: none */
-    bool has_tags;
+    md_arc_bag bag;
 } route;
 
 /* Where the numbers of pairs lie. */
@@ -29,6 +30,7 @@ typedef struct pair_layout {
     bool is_used[PAIRS];
     size_t place[PAIRS]; /* among those used */
     size_t count;
+    bool has_feats; /* behind all pairs */
 } pair_layout;
 
 struct md_arcs {
@@ -81,8 +83,10 @@ static pair_layout lay_out_pairs(const md_arc_templates *templates)
         const size_t pair = pair_of(item);
         if (pair != PAIRS)
             pairs.is_used[pair] = true;
-        if (item->has[MD_ARC_BETWEEN])
+        if (item->bag == MD_ARC_TAG_BAG)
             pairs.is_used[TAGS] = true;
+        else if (item->bag != MD_ARC_NO_BAG)
+            pairs.has_feats = true;
     }
     for (size_t p = 0; p < PAIRS; p++)
         if (pairs.is_used[p])
@@ -92,7 +96,8 @@ static pair_layout lay_out_pairs(const md_arc_templates *templates)
 
 static size_t numbers_of(size_t side_count, const pair_layout *pairs, size_t words)
 {
-    return side_count * (words + 2) + pairs->count * words * (words + 1);
+    return side_count * (words + 2) + pairs->count * words * (words + 1) +
+           (pairs->has_feats ? (words + 2) * MD_ARC_FEATS : 0);
 }
 
 static route make_route(const md_arc_template *item)
@@ -107,7 +112,7 @@ static route make_route(const md_arc_template *item)
                                : item->has[MD_ARC_DIR] ? DIRECTION
                                                        : NO_DISTANCE,
                    .pair = pair_of(item),
-                   .has_tags = item->has[MD_ARC_BETWEEN]};
+                   .bag = item->bag};
 }
 
 /* Places of two words differ by so much at most, the one behind all words included. */
@@ -249,6 +254,9 @@ static void fill_sentence(const arc_job *job, size_t sentence, size_t worker)
         if (arcs->pairs.is_used[p])
             fill_pair(p, values[MD_ARC_TAG_BIT], words,
                       out + arcs->pairs.place[p] * words * (words + 1));
+    if (arcs->pairs.has_feats)
+        md_arc_values_fill_feats(&job->values, first, words,
+                                 out + arcs->pairs.count * words * (words + 1));
 }
 
 static void fill_piece(void *context, size_t piece, size_t worker)
@@ -342,6 +350,7 @@ static void note_used(arc_job *job)
         for (size_t f = 0; f < job->templates->sides[i].count; f++)
             job->values.is_used[job->templates->sides[i].field[f].word] = true;
     job->values.is_used[MD_ARC_TAG_BIT] = job->arcs->pairs.count > 0;
+    job->values.lists_feats = job->arcs->pairs.has_feats;
 }
 
 static void clear_job(arc_job *job)
@@ -402,6 +411,8 @@ md_arc_key md_arcs_key(const md_arcs *arcs, size_t sentence, size_t t)
         .distance = distances + item->distance * row,
         .far = distances + item->far * row,
         .arc = item->pair != PAIRS ? pairs + layout->place[item->pair] * words * width : NULL,
-        .tags = item->has_tags ? pairs + layout->place[TAGS] * words * width : NULL,
-        .tag_hash = arcs->tag_hash};
+        .bag = item->bag,
+        .tags = item->bag == MD_ARC_TAG_BAG ? pairs + layout->place[TAGS] * words * width : NULL,
+        .tag_hash = arcs->tag_hash,
+        .feats = pairs + layout->count * words * width};
 }

@@ -30,8 +30,9 @@ static const char *const word_names[] = {"form",  "lower",  "lemma",  "upos", "x
                                          "feats", "prefix", "suffix", NULL};
 
 /* By kind, from MD_ARC_DIR on. */
-static const char *const arc_names[] = {"dir",  "dist",   "set.upos", "crossed", "between.upos",
-                                        "bias", "s.dist", "g.dist",   NULL};
+static const char *const arc_names[] = {"dir",          "dist",      "set.upos",     "crossed",
+                                        "between.upos", "bias",      "s.dist",       "g.dist",
+                                        "h.feats[]",    "m.feats[]", "both.feats[]", NULL};
 
 /* By kind. */
 static const char word_letters[] = "hmsg";
@@ -85,7 +86,7 @@ static medley_status fail_field(const field_text *field)
         field->line->error, MEDLEY_BAD_INPUT, field->line->templates->source, field->line->number,
         "unknown field '%s'%s expected one of the head (h.form, h-1.upos), one of the "
         "modifier (m.form, m+2.upos), of a sibling (s.upos, s.dist) or grandparent (g.upos, "
-        "g.dist), dir, dist, set.upos, crossed, between.upos or bias",
+        "g.dist), dir, dist, set.upos, crossed, between.upos, both.feats[] or bias",
         field->text, suggestion[0] != '\0' ? suggestion : ";");
 }
 

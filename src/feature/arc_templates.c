@@ -113,10 +113,22 @@ static medley_status find_parts(const md_arc_templates *templates, const md_arc_
         return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, known->line,
                           "the template is about a sibling and a grandparent at once; make two of "
                           "it, one with s. and one with g.");
-    if ((siblings || grands) && has_kind(fields, count, MD_ARC_BETWEEN))
-        return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, known->line,
-                          "between.upos is for templates of arcs alone; use set.upos or crossed "
-                          "beside siblings and grandparents");
+    const md_arc_bag bags[MD_ARC_KINDS] = {[MD_ARC_BETWEEN] = MD_ARC_TAG_BAG,
+                                           [MD_ARC_HEAD_EACH] = MD_ARC_HEAD_BAG,
+                                           [MD_ARC_MODIFIER_EACH] = MD_ARC_MODIFIER_BAG,
+                                           [MD_ARC_BOTH_EACH] = MD_ARC_BOTH_BAG};
+    for (size_t i = 0; i < count; i++) {
+        const md_arc_bag bag = bags[fields[i].kind];
+        if (bag != MD_ARC_NO_BAG && (siblings || grands))
+            return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, known->line,
+                              "between.upos and feats[] are for templates of arcs alone; use "
+                              "set.upos, crossed or feats beside siblings and grandparents");
+        if (bag != MD_ARC_NO_BAG && known->bag != MD_ARC_NO_BAG)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, templates->source, known->line,
+                              "the template has two fields with several features each; make two "
+                              "of it");
+        known->bag = bag != MD_ARC_NO_BAG ? bag : known->bag;
+    }
     known->parts = siblings ? MD_ARC_SIBLINGS : grands ? MD_ARC_GRANDS : MD_ARC_ARCS;
     return MEDLEY_OK;
 }
@@ -243,7 +255,7 @@ md_arc_parts md_arc_templates_parts(const md_arc_templates *templates, size_t t)
 
 bool md_arc_templates_is_bag(const md_arc_templates *templates, size_t t)
 {
-    return templates->items[t].has[MD_ARC_BETWEEN];
+    return templates->items[t].bag != MD_ARC_NO_BAG;
 }
 
 medley_status md_arc_templates_subset(md_arc_templates **subset, const md_arc_templates *templates,

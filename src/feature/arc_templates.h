@@ -41,6 +41,9 @@ typedef enum md_arc_kind {
     MD_ARC_BIAS,
     MD_ARC_SIBLING_DIST,
     MD_ARC_GRAND_DIST,
+    MD_ARC_HEAD_EACH,
+    MD_ARC_MODIFIER_EACH,
+    MD_ARC_BOTH_EACH,
     MD_ARC_KINDS
 } md_arc_kind;
 
@@ -61,10 +64,11 @@ typedef struct md_arc_side {
 typedef struct md_arc_template {
     char *name;
     size_t line;
-    bool is_plain;          /* its line has no braces */
-    md_arc_parts parts;     /* what it is a template of */
-    size_t head, modifier;  /* sides */
-    size_t third;           /* of a sibling or grandparent */
+    bool is_plain;         /* its line has no braces */
+    md_arc_parts parts;    /* what it is a template of */
+    size_t head, modifier; /* sides */
+    size_t third;          /* of a sibling or grandparent */
+    md_arc_bag bag;
     bool has[MD_ARC_KINDS]; /* fields of that kind; of DIR and DIST only one */
 } md_arc_template;
 

@@ -22,6 +22,11 @@ static uint32_t hash_text(const char *text, size_t length, bool folds_case)
     return (uint32_t)md_value_hash(text, length, folds_case);
 }
 
+uint32_t md_arc_hash(const char *text, size_t length)
+{
+    return hash_text(text, length, false);
+}
+
 /* Inside a character of UTF-8, not its first byte. */
 static bool continues(char c)
 {
@@ -99,6 +104,13 @@ medley_status md_arc_values_make(md_arc_values *values, size_t tags, size_t word
         MEDLEY_TRY(md_new(&values->of_text[v], texts, sizeof *values->of_text[v], error));
     }
     md_parallel_for(threads, MD_ARC_VALUES, make_table, values);
+    const md_strings *feats = &values->dataset->token_values[FEATS];
+    if (!values->lists_feats || feats->count > words)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_new(&values->feats_of_text, feats->count * MD_ARC_FEATS,
+                      sizeof *values->feats_of_text, error));
+    for (size_t i = 0; i < feats->count; i++)
+        md_arc_feats_read(feats->items[i], values->feats_of_text + i * MD_ARC_FEATS);
     return MEDLEY_OK;
 }
 
@@ -107,6 +119,27 @@ void md_arc_values_clear(md_arc_values *values)
     for (size_t v = 0; v < MD_ARC_VALUES; v++) {
         free(values->of_text[v]);
         values->of_text[v] = NULL;
+    }
+    free(values->feats_of_text);
+    values->feats_of_text = NULL;
+}
+
+void md_arc_values_fill_feats(const md_arc_values *values, size_t first, size_t count,
+                              uint32_t *out)
+{
+    const medley_dataset *dataset = values->dataset;
+    const md_strings *texts = &dataset->token_values[FEATS];
+    out[0] = out[(count + 1) * MD_ARC_FEATS] = 0; /* the root, and what stands behind all words */
+    for (size_t i = 0; i < count; i++) {
+        const int32_t id = dataset->token[(first + i) * dataset->token_columns + FEATS];
+        uint32_t *list = out + (i + 1) * MD_ARC_FEATS;
+        if (id < 0 || (size_t)id >= texts->count)
+            list[0] = 0;
+        else if (values->feats_of_text != NULL)
+            memcpy(list, values->feats_of_text + (size_t)id * MD_ARC_FEATS,
+                   MD_ARC_FEATS * sizeof *list);
+        else
+            md_arc_feats_read(texts->items[id], list);
     }
 }
 

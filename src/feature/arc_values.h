@@ -28,6 +28,8 @@ typedef struct md_arc_values {
     size_t column[MD_ARC_VALUES];
     bool is_used[MD_ARC_VALUES];
     uint32_t *of_text[MD_ARC_VALUES]; /* by number of the text; NULL: computed as they come */
+    bool lists_feats;                 /* single features are asked for */
+    uint32_t *feats_of_text;          /* [texts][MD_ARC_FEATS] or NULL, too */
 } md_arc_values;
 
 /* words: how many will be looked at; where there are fewer of them than strings in a column,
@@ -41,6 +43,14 @@ void md_arc_values_clear(md_arc_values *values);
  * are the words in rows first .. first + count - 1. */
 void md_arc_values_fill(const md_arc_values *values, size_t value, size_t first, size_t count,
                         uint32_t *out);
+
+/* Single features of FEATS: how many, then names and values, in order of names. */
+void md_arc_feats_read(const char *text, uint32_t list[MD_ARC_FEATS]);
+uint32_t md_arc_hash(const char *text, size_t length);
+
+/* The same of all positions: out[count + 2][MD_ARC_FEATS]. */
+void md_arc_values_fill_feats(const md_arc_values *values, size_t first, size_t count,
+                              uint32_t *out);
 
 /* Spreads a small number over all bits; different numbers stay different. */
 static inline uint32_t md_arc_spread(uint32_t x)

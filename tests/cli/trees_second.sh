@@ -67,7 +67,7 @@ expect_exit 0 "averages" train "${small[@]}" --average train.conllu
 check "learn" above "$(uas_of test.conllu)" 0.9
 expect_exit 0 "held-out sentences" train "${small[@]}" --dev test.conllu --json train.conllu
 expect_exit 0 "any number of roots" train "${small[@]}" --roots many train.conllu
-check "learns" above "$(uas_of test.conllu)" 0.9
+check "learns" above "$(uas_of test.conllu)" 0.75
 expect_exit 0 "a path" "$MEDLEY" path --task tree --hash-bits 10 --quiet --count 2 "${small[@]}" train.conllu
 
 # ---- pruning ----

@@ -244,7 +244,7 @@ static inline size_t arc_features(const md_arc_key *key, size_t head, size_t mod
 {
     const uint32_t sum = arc_key_sum(key, head, modifier);
     size_t count = 0;
-    if (key->tags == NULL) {
+    if (key->bag == MD_ARC_NO_BAG) {
         features[0] = md_arc_mix(sum);
         return 1;
     }

@@ -49,7 +49,7 @@ static void note_arc(text_features *known, const plain_arc *arc, const char *nam
     const size_t count = plain_features(arc, name, text, tag);
     const size_t found = arc_features(key, (size_t)arc->head, (size_t)arc->modifier, features);
     assert_int_equal(found, count);
-    if (key->tags == NULL) {
+    if (key->bag == MD_ARC_NO_BAG) {
         note(known, text, features[0]);
         return;
     }
