@@ -386,13 +386,20 @@ typedef struct medley_evaluation {
     double uas, las; /**< of trees, else NaN: share of words with the right head, and with the right
                           head and relation (subtypes count) */
     double uas_no_punct, las_no_punct; /**< the same without words whose UPOS is PUNCT */
+    size_t nonprojective_gold, nonprojective_predicted; /**< arcs of trees over a word that does not
+                                                             hang, directly or by way of others,
+                                                             from their head */
+    double nonprojective_precision; /**< share of those predicted that have the right head; NaN:
+                                         there are none */
+    double nonprojective_recall;    /**< share of those of the data whose head was found; NaN: there
+                                         are none */
 } medley_evaluation;
 
 /** Nothing evaluated yet. */
 #define MEDLEY_EVALUATION_INIT                                                                     \
     {                                                                                              \
         sizeof(medley_evaluation), 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0                                                                          \
+            0, 0, 0, 0, 0, 0, 0, 0, 0                                                              \
     }
 
 /** Start with MEDLEY_EVALUATE_OPTIONS_INIT. */

@@ -233,6 +233,11 @@ class Model(Handle):
                     value = array_of(value, (e.labels, e.labels), np.intp)
                 if name.startswith("chunk_") and not e.has_chunks:
                     continue
+                group, _, name_in_group = name.partition("_")
+                if group == "nonprojective":  # of trees
+                    if not np.isnan(e.uas):
+                        told.setdefault(group, {})[name_in_group] = value
+                    continue
                 if value is not None and not (isinstance(value, float) and np.isnan(value)):
                     told[name] = value
             return told

@@ -8,6 +8,12 @@ static void print_json_trees(const medley_evaluation *e)
     json_number(stdout, "exact_match", e->exact_match);
     json_number(stdout, "uas", e->uas);
     json_number(stdout, "uas_no_punct", e->uas_no_punct);
+    json_open(stdout, "nonprojective", '{');
+    json_number(stdout, "precision", e->nonprojective_precision);
+    json_number(stdout, "recall", e->nonprojective_recall);
+    json_count(stdout, "gold", e->nonprojective_gold);
+    json_count(stdout, "predicted", e->nonprojective_predicted);
+    json_close(stdout, '}');
     if (isnan(e->las))
         return;
     json_number(stdout, "las", e->las);
@@ -95,6 +101,24 @@ static void print_confusions(const medley_model *model, const medley_evaluation 
     }
 }
 
+/* "precision 81.25 % of 16 predicted" */
+static void print_share(const char *name, double share, size_t of, const char *which)
+{
+    if (isnan(share))
+        printf("none %s", which);
+    else
+        printf("%s %.2f %% of %zu %s", name, 100 * share, of, which);
+}
+
+static void print_nonprojective(const medley_evaluation *e)
+{
+    printf("non-projective arcs: ");
+    print_share("precision", e->nonprojective_precision, e->nonprojective_predicted, "predicted");
+    printf(", ");
+    print_share("recall", e->nonprojective_recall, e->nonprojective_gold, "in the data");
+    printf("\n");
+}
+
 static void print_text_trees(const medley_evaluation *e)
 {
     printf("UAS %.2f %% (right heads: %zu of %zu; %.2f %% without punctuation)\n", 100 * e->uas,
@@ -102,6 +126,8 @@ static void print_text_trees(const medley_evaluation *e)
     if (!isnan(e->las))
         printf("LAS %.2f %% (right heads and relations; %.2f %% without punctuation)\n",
                100 * e->las, 100 * e->las_no_punct);
+    if (e->nonprojective_gold + e->nonprojective_predicted > 0)
+        print_nonprojective(e);
     printf("sentences without a wrong head %.2f %% of %zu\n", 100 * e->exact_match, e->examples);
     printf("%.0f sentences a second\n", (double)e->examples / fmax(e->seconds_total, 1e-9));
 }
@@ -218,7 +244,8 @@ const cli_command cli_command_eval = {
     .description = "Predicts labelled data and compares: accuracy, chunks where the labels are "
                    "B-X, I-X and O, confusions, speed. A regression: root mean squared error and "
                    "R2. A parser: UAS and LAS, the shares of right heads, and of right heads and "
-                   "relations.",
+                   "relations; precision and recall of arcs that are not projective, which are "
+                   "those over a word that does not hang from their head.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

@@ -106,7 +106,7 @@ check "parts are words" test "$(key parts "$out")" -eq "$(grep -cE '^[0-9]+	' tr
 cp m.medley parser.medley
 expect_exit 0 "eval --json of trees" evaluate test.conllu
 for name in task examples parts accuracy exact_match uas las uas_no_punct las_no_punct unknown_labels \
-    seconds per_second; do
+    nonprojective seconds per_second; do
     expect_text "eval --json has $name" "\"$name\":" "$out"
 done
 check "every word counts" test "$(key parts "$out")" -eq "$words"
@@ -120,6 +120,8 @@ check "none of which is right" test "$(key las "$out")" = 0
 expect_exit 0 "eval in words" "$MEDLEY" eval --model m.medley test.conllu
 expect_text "tells of heads" '^UAS [0-9.]+ % \(right heads: ' "$out"
 expect_text "and of relations" '^LAS [0-9.]+ % ' "$out"
+expect_text "and of arcs over words that do not hang from their head" \
+    '^non-projective arcs: precision [0-9.]+ % of [0-9]+ predicted, recall [0-9.]+ % of [0-9]+ in the data$' "$out"
 expect_exit 0 "inspect a parser" "$MEDLEY" inspect m.medley
 expect_text "shows its templates" '^h.upos m.upos' "$out"
 refute_text "and speaks of no probabilities" 'calibrat' "$out"
@@ -163,6 +165,36 @@ evaluate test.conllu >poor.json
 check "two poor templates err" above 0.95 "$(key uas poor.json)"
 check "UAS is what counting gives" test "$(share 7)" = "$(printf %.4f "$(key uas poor.json)")"
 check "LAS is what counting gives" test "$(share 7,8)" = "$(printf %.4f "$(key las poor.json)")"
+over_others() { # over_others FILE: words whose arc goes over one that does not hang from the head
+    awk -F'\t' 'function hangs(word, from, steps) {
+            for (; steps <= n; steps++) { word = head[word]; if (word == from) return 1; if (word == 0) return 0 }
+        }
+        function look(i, k, found) {
+            for (i = 1; i <= n; i++) {
+                found = 0
+                for (k = (i < head[i] ? i : head[i]) + 1; k < (i < head[i] ? head[i] : i); k++)
+                    found = found || !hangs(k, head[i], 0)
+                print found
+            }
+            n = 0
+        }
+        $1 ~ /^[0-9]+$/ { head[++n] = $7 } !NF { look() }' "$1"
+}
+over_shares() { # over_shares GOLD PREDICTED: as eval --json tells it
+    heads() { grep -E '^[0-9]+	' "$1" | cut -f7; }
+    paste <(heads "$1") <(heads "$2") <(over_others "$1") <(over_others "$2") |
+        awk '{ same = $1 == $2; gold += $3; said += $4; found += $3 && same; right += $4 && same }
+            END { printf "%.4f %.4f %d %d", said ? right / said : 0, gold ? found / gold : 0, gold, said }'
+}
+told_shares() { # told_shares FILE: the same from JSON
+    sed -E 's/.*"nonprojective":\{"precision":([^,]*),"recall":([^,]*),"gold":([0-9]+),"predicted":([0-9]+)\}.*/\1 \2 \3 \4/' "$1" |
+        awk '{ printf "%.4f %.4f %d %d", $1, $2, $3, $4 }'
+}
+predict test.conllu >poor.conllu
+check "non-projective arcs are what counting gives" \
+    test "$(over_shares test.conllu poor.conllu)" = "$(told_shares poor.json)"
+change '$1 == 1 && ++n % 2' '$7 = 1' test.conllu >selves.conllu
+expect_exit 0 "eval with heads that make no trees" evaluate selves.conllu
 cp parser.medley m.medley
 
 # ---- tagger and parser in a pipe ----
