@@ -253,4 +253,5 @@ const md_format md_format_conllu = {
     .write = md_conllu_write,
     .write_labelled = md_conllu_write_labelled,
     .holds_trees = true,
+    .write_ranking = md_conllu_write_ranking,
 };

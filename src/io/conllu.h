@@ -18,5 +18,7 @@ medley_status md_conllu_write(md_output *output, const medley_dataset *dataset,
                               medley_error *error);
 medley_status md_conllu_write_labelled(md_output *output, const medley_dataset *dataset,
                                        const md_predicted *predicted, medley_error *error);
+medley_status md_conllu_write_ranking(md_output *output, const medley_dataset *dataset,
+                                      const md_ranking *ranking, medley_error *error);
 
 #endif

@@ -65,6 +65,32 @@ static void add_misc(md_text *text, const char *own, const md_predicted *predict
     }
 }
 
+/* MISC without what an earlier prediction has put there, and with the probabilities of this one:
+ * SpaceAfter=No|HeadProb=0.98|RelProb=0.9. */
+static void add_tree_misc(md_text *text, const char *own, const md_predicted *predicted, size_t row)
+{
+    static const char *const names[] = {"HeadProb", "RelProb"};
+    const float *const numbers[] = {predicted->head_probability, predicted->label_probability};
+    const char *sign = "";
+    while (*own != '\0') {
+        const size_t length = strcspn(own, "|");
+        const bool dropped = (length == 1 && *own == '_') || strncmp(own, "HeadProb=", 9) == 0 ||
+                             strncmp(own, "RelProb=", 8) == 0;
+        if (!dropped) {
+            md_text_add(text, sign, strlen(sign));
+            md_text_add(text, own, length);
+            sign = "|";
+        }
+        own += length + (own[length] == '|');
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (numbers[i] == NULL)
+            continue;
+        md_text_addf(text, "%s%s=%.6g", sign, names[i], (double)numbers[i][row]);
+        sign = "|";
+    }
+}
+
 static medley_status add_word(md_text *text, const medley_dataset *dataset, size_t row,
                               const md_predicted *predicted, medley_error *error)
 {
@@ -81,7 +107,9 @@ static medley_status add_word(md_text *text, const medley_dataset *dataset, size
             field = label;
         else if (predicted->head != NULL && c == MD_CONLLU_HEAD)
             field = head;
-        if (c == MD_CONLLU_MISC && predicted->score != NULL)
+        if (c == MD_CONLLU_MISC && predicted->head_probability != NULL)
+            add_tree_misc(text, field, predicted, row);
+        else if (c == MD_CONLLU_MISC && predicted->score != NULL)
             add_misc(text, field, predicted, row);
         else
             md_text_add(text, field, strlen(field));
@@ -141,4 +169,84 @@ medley_status md_conllu_write(md_output *output, const medley_dataset *dataset, 
 {
     const md_predicted nothing = {0};
     return md_conllu_write_labelled(output, dataset, &nothing, error);
+}
+
+/* ---- several trees of a sentence ---- */
+
+/* The lines kept between two sentences, verbatim[from .. to-1]: those that belong to the sentence
+ * before, a blank one (which need not be there where there are none of these), others up to the
+ * last blank one, comments of the sentence behind, and what stands before its first word. */
+struct between {
+    size_t from, tail, others, comments, rest, to; /* where each of them begins, and the end */
+};
+
+static struct between find_between(const medley_dataset *dataset, size_t from, size_t row)
+{
+    const md_verbatim *lines = dataset->verbatim;
+    struct between b = {.from = from, .tail = from, .others = from, .comments = from, .to = from};
+    for (; b.to < dataset->verbatim_count && lines[b.to].row <= row; b.to++) {
+        if (lines[b.to].text[0] != '\0')
+            continue;
+        if (b.comments == from && row > 0) { /* the first one, which is written in any case */
+            b.tail = b.to;
+            b.others = b.to + 1;
+        }
+        b.comments = b.to + 1;
+    }
+    b.rest = b.comments;
+    while (b.rest < b.to && lines[b.rest].text[0] == '#')
+        b.rest++;
+    return b;
+}
+
+static void add_lines(md_text *text, const medley_dataset *dataset, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        md_text_addf(text, "%s\n", dataset->verbatim[i].text);
+}
+
+/* A sentence with one of its trees, between what is kept before and behind it. */
+static medley_status add_ranked(md_text *text, const medley_dataset *dataset,
+                                const md_ranking *ranking, size_t s, size_t k,
+                                const struct between sides[2], medley_error *error)
+{
+    const size_t number = s * ranking->count + k;
+    size_t next = sides[0].to;
+    add_lines(text, dataset, sides[0].comments, sides[0].rest);
+    md_text_addf(text, "# tree = %zu\n# score = %.6g\n", k + 1, ranking->score[number]);
+    if (ranking->probability != NULL)
+        md_text_addf(text, "# probability = %.6g\n", ranking->probability[number]);
+    add_lines(text, dataset, sides[0].rest, sides[0].to);
+    for (size_t row = dataset->sequence_start[s]; row < dataset->sequence_start[s + 1]; row++) {
+        if (row > dataset->sequence_start[s])
+            add_verbatim(text, dataset, row, &next, false);
+        MEDLEY_TRY(add_word(text, dataset, row, &ranking->trees[k], error));
+    }
+    add_lines(text, dataset, sides[1].from, sides[1].tail);
+    md_text_add(text, "\n", 1);
+    return MEDLEY_OK;
+}
+
+medley_status md_conllu_write_ranking(md_output *output, const medley_dataset *dataset,
+                                      const md_ranking *ranking, medley_error *error)
+{
+    MD_CLEARED(md_text_clear) md_text text = {0};
+    struct between sides[2] = {find_between(dataset, 0, 0)};
+    for (size_t k = 0; k < ranking->count; k++)
+        MEDLEY_TRY(check_writable(dataset, &ranking->trees[k], error));
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        const size_t end = dataset->sequence_start[s + 1];
+        size_t next = sides[0].to;
+        while (next < dataset->verbatim_count && dataset->verbatim[next].row < end)
+            next++;
+        sides[1] = find_between(dataset, next, end);
+        add_lines(&text, dataset, sides[0].others, sides[0].comments);
+        for (size_t k = 0; k < ranking->count && !isnan(ranking->score[s * ranking->count + k]);
+             k++)
+            MEDLEY_TRY(add_ranked(&text, dataset, ranking, s, k, sides, error));
+        sides[0] = sides[1];
+        MEDLEY_TRY(md_output_text(output, &text, false, error));
+    }
+    add_lines(&text, dataset, sides[0].others, sides[0].to);
+    return md_output_text(output, &text, true, error);
 }

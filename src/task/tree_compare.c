@@ -38,6 +38,24 @@ static medley_status compare_nonprojective(medley_evaluation *evaluation,
     return MEDLEY_OK;
 }
 
+/* Of heads; those of the data need not be possible. */
+static void compare_probabilities(medley_evaluation *evaluation, const medley_dataset *dataset,
+                                  const medley_prediction *prediction)
+{
+    md_reliability reliability = {.rows = (double)dataset->rows};
+    const float *p = prediction->arc_probability;
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        const size_t end = dataset->sequence_start[s + 1];
+        const size_t width = end - dataset->sequence_start[s] + 1;
+        for (size_t r = dataset->sequence_start[s]; r < end; r++, p += width) {
+            const bool possible = dataset->head[r] >= 0 && (size_t)dataset->head[r] < width;
+            md_reliability_add(&reliability, p, width, possible ? dataset->head[r] : -1,
+                               (size_t)prediction->head[r]);
+        }
+    }
+    md_tell_reliability(evaluation, &reliability);
+}
+
 medley_status md_tree_compare(medley_evaluation *evaluation, const md_request *request,
                               const medley_prediction *prediction, medley_error *error)
 {
@@ -77,6 +95,8 @@ medley_status md_tree_compare(medley_evaluation *evaluation, const md_request *r
         evaluation->las_no_punct = words > 0 ? word_arcs / words : 0;
     }
     md_compare_sequences(evaluation, dataset, dataset->head, prediction->head);
+    if (request->options.probabilities)
+        compare_probabilities(evaluation, dataset, prediction);
     return compare_nonprojective(evaluation, dataset, prediction, error);
 }
 
