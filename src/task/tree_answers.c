@@ -89,6 +89,8 @@ medley_status md_tree_scratch_make(md_tree_scratch *scratch, const md_tree_answe
     MEDLEY_TRY(md_new(&scratch->score, parts, sizeof *scratch->score, error));
     MEDLEY_TRY(md_new(&scratch->marginal, parts, sizeof *scratch->marginal, error));
     MEDLEY_TRY(md_new(&scratch->best, p->best * longest, sizeof *scratch->best, error));
+    MEDLEY_TRY(md_new(&scratch->parts, space->structure->parts_per_output(space->shape, longest),
+                      sizeof *scratch->parts, error));
     if (md_workspace_reserve(&scratch->workspace, floats) != 0)
         return md_fail_memory(error, floats * sizeof(float));
     return MEDLEY_OK;
@@ -99,6 +101,7 @@ void md_tree_scratch_clear(md_tree_scratch *scratch)
     free(scratch->score);
     free(scratch->marginal);
     free(scratch->best);
+    free(scratch->parts);
     md_workspace_clear(&scratch->workspace);
 }
 
@@ -134,6 +137,17 @@ static float as_probability(double p)
     return (float)(p < 0 ? 0 : p > 1 ? 1 : p);
 }
 
+/* By the scores that were summed, which are rounded once more than those of the sentence. */
+static double scaled_score(const md_space *space, struct sentence s, const int32_t *heads,
+                           const md_tree_scratch *scratch)
+{
+    const size_t count = space->structure->parts_of(space->shape, s.length, heads, scratch->parts);
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += (double)scratch->score[scratch->parts[i]];
+    return sum;
+}
+
 static void find_probabilities(const md_tree_answers *answers, struct sentence s,
                                md_tree_scratch *scratch)
 {
@@ -152,8 +166,9 @@ static void find_probabilities(const md_tree_answers *answers, struct sentence s
     for (size_t i = 0; i < s.length; i++)
         p->head_probability[s.first + i] = arcs[i * width + (size_t)p->head[s.first + i]];
     for (size_t k = 0; k < p->best; k++) {
-        const double share = exp(factor * p->best_score[s.number * p->best + k] - log_sum);
-        p->best_probability[s.number * p->best + k] = share > 1 ? 1 : share; /* or NaN */
+        const int32_t *heads = p->best_head + k * p->rows + s.first;
+        double *to = p->best_probability + s.number * p->best + k;
+        *to = heads[0] >= 0 ? fmin(exp(scaled_score(space, s, heads, scratch) - log_sum), 1) : NAN;
     }
 }
 

@@ -27,6 +27,7 @@ void md_tree_answers_clear(md_tree_answers *answers);
 typedef struct md_tree_scratch {
     float *score, *marginal; /* [parts] */
     int32_t *best;           /* [best][words] */
+    uint32_t *parts;         /* of a tree */
     md_workspace workspace;
 } md_tree_scratch;
 
