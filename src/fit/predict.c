@@ -79,8 +79,8 @@ medley_status medley_prediction_write_scores(const medley_prediction *prediction
     MD_OWNED(free) const char **texts = NULL;
     MD_OWNED(free) char(*numbers)[NUMBER_BYTES] = NULL;
     MD_OWNED(free) float *shares = NULL;
-    const bool trees = prediction->head != NULL && prediction->head_probability != NULL;
-    if (!trees && (prediction->score == NULL || prediction->label == NULL))
+    const bool parsed = prediction->head != NULL && prediction->head_probability != NULL;
+    if (!parsed && (prediction->score == NULL || prediction->label == NULL))
         return md_fail(error, MEDLEY_USAGE,
                        "the prediction has no scores of labels; use medley_prediction_write");
     MEDLEY_TRY(list_texts(&texts, &numbers, prediction, model, error));
@@ -88,7 +88,7 @@ medley_status medley_prediction_write_scores(const medley_prediction *prediction
                               .score = prediction->score,
                               .names = &model->labels,
                               .probabilities = prediction->probabilities};
-    if (!trees)
+    if (!parsed)
         return md_write_predicted(dataset, &predicted, path, error);
     MEDLEY_TRY(list_shares(&shares, prediction, error));
     predicted = (md_predicted){.labels = texts,

@@ -9,14 +9,14 @@
 struct lists {
     const char **texts;
     float *heads;
-    md_predicted *trees; /* [best] */
+    md_predicted *outputs; /* [best] */
 };
 
 static void clear_lists(struct lists *lists)
 {
     free(lists->texts);
     free(lists->heads);
-    free(lists->trees);
+    free(lists->outputs);
 }
 
 static void list_relations(const struct lists *lists, const medley_prediction *p,
@@ -56,18 +56,18 @@ medley_status medley_prediction_write_best(const medley_prediction *prediction,
                        "the prediction has no best trees; ask a parser for them with `best`");
     MEDLEY_TRY(md_new(&lists.texts, all, sizeof *lists.texts, error));
     MEDLEY_TRY(md_new(&lists.heads, shares ? all : 0, sizeof *lists.heads, error));
-    MEDLEY_TRY(md_new(&lists.trees, p->best, sizeof *lists.trees, error));
+    MEDLEY_TRY(md_new(&lists.outputs, p->best, sizeof *lists.outputs, error));
     list_relations(&lists, p, model);
     if (shares)
         list_probabilities(&lists, p, dataset);
     for (size_t k = 0; k < p->best; k++)
-        lists.trees[k] = (md_predicted){
+        lists.outputs[k] = (md_predicted){
             .labels = lists.texts + k * p->rows,
             .head = p->best_head + k * p->rows,
             .head_probability = shares ? lists.heads + k * p->rows : NULL,
             .label_probability =
                 p->best_label_probability ? p->best_label_probability + k * p->rows : NULL};
-    const md_ranking ranking = {.trees = lists.trees,
+    const md_ranking ranking = {.outputs = lists.outputs,
                                 .count = p->best,
                                 .score = p->best_score,
                                 .probability = p->best_probability};

@@ -220,7 +220,7 @@ static medley_status add_ranked(md_text *text, const medley_dataset *dataset,
     for (size_t row = dataset->sequence_start[s]; row < dataset->sequence_start[s + 1]; row++) {
         if (row > dataset->sequence_start[s])
             add_verbatim(text, dataset, row, &next, false);
-        MEDLEY_TRY(add_word(text, dataset, row, &ranking->trees[k], error));
+        MEDLEY_TRY(add_word(text, dataset, row, &ranking->outputs[k], error));
     }
     add_lines(text, dataset, sides[1].from, sides[1].tail);
     md_text_add(text, "\n", 1);
@@ -233,7 +233,7 @@ medley_status md_conllu_write_ranking(md_output *output, const medley_dataset *d
     MD_CLEARED(md_text_clear) md_text text = {0};
     struct between sides[2] = {find_between(dataset, 0, 0)};
     for (size_t k = 0; k < ranking->count; k++)
-        MEDLEY_TRY(check_writable(dataset, &ranking->trees[k], error));
+        MEDLEY_TRY(check_writable(dataset, &ranking->outputs[k], error));
     for (size_t s = 0; s < dataset->sequence_count; s++) {
         const size_t end = dataset->sequence_start[s + 1];
         size_t next = sides[0].to;

@@ -46,7 +46,7 @@ typedef struct md_predicted {
 
 /* Several trees of each sentence, the best first. */
 typedef struct md_ranking {
-    const md_predicted *trees; /* [count] */
+    const md_predicted *outputs; /* [count] */
     size_t count;
     const double *score;       /* [sequences][count]; NaN: the sentence has no tree of this rank */
     const double *probability; /* [sequences][count]; NULL: not known */
