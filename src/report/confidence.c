@@ -13,10 +13,12 @@ static bool present(const md_report *report)
            report->prediction->rows > 0;
 }
 
+static const double MOST_ERROR = 0.1; /* of probabilities that are of use */
+
 bool md_report_is_reliable(const md_report *report)
 {
-    static const double MOST_ERROR = 0.1;
-    return report->measured && report->evaluation.calibration_error <= MOST_ERROR;
+    return present(report) && (isfinite(report->summary->temperature) ||
+                               report->evaluation.calibration_error <= MOST_ERROR);
 }
 
 static md_reliability count_words(const md_report *report)
@@ -38,11 +40,11 @@ static void tell(md_report *report)
                   "Of words whose heads have a probability of 90\xC2\xA0%%, nine in ten should be "
                   "right. The mean distance from that is %s, the calibration error.",
                   md_figure_percent(e->calibration_error).text);
-    if (!md_report_is_reliable(report))
+    if (e->calibration_error > MOST_ERROR)
         md_html_text(html, isnan(report->summary->temperature)
                                ? " The scores were not calibrated: train with --calibrate."
-                               : " These data are unlike those that the scores were calibrated "
-                                 "with.");
+                               : " That is much: the scores were calibrated with few sentences, or "
+                                 "with others than these.");
     md_html_close(html);
 }
 

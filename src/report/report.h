@@ -60,7 +60,8 @@ bool md_report_is_wrong(const md_report *report, size_t row);
  * none. */
 double md_report_confidence(const md_report *report, size_t row);
 
-/* Are probabilities near enough to what happens to be drawn (confidence.c)? */
+/* Are probabilities of heads calibrated, or near enough to what is right, to be drawn
+ * (confidence.c)? */
 bool md_report_is_reliable(const md_report *report);
 
 /* The name of the right label of a row, as the data have it; of parsers the relation. */
