@@ -306,14 +306,25 @@ typedef struct medley_prediction {
     double seconds_score, seconds_decode;
     int32_t *head; /**< [rows] of trees: the head of each word within its sentence, from 1; 0: the
                         root; NULL for other tasks */
-    bool probabilities; /**< score has probabilities */
+    bool probabilities;      /**< score has probabilities */
+    float *head_probability; /**< [rows] of trees, if probabilities were asked for: of each head,
+                                the sum of those of all trees with this arc; score then has those of
+                                  relations in the predicted tree; else NULL */
+    float *arc_probability;  /**< the same of all heads that words may have: of each sentence of n
+                                  words [n][n + 1], the root first; one sentence behind the other */
+    int32_t *best_head; /**< [best][rows] of trees: heads of the best ones, -1 where a sentence has
+                             fewer; best_label has their relations; NULL for other tasks */
+    double *best_probability;      /**< [sequences][best] of the best trees, if probabilities were
+                                        asked for, NaN where a sentence has fewer; else NULL */
+    float *best_label_probability; /**< [best][rows] of their relations, in the same way */
 } medley_prediction;
 
 /** Start with MEDLEY_PREDICT_OPTIONS_INIT. */
 typedef struct medley_predict_options {
     size_t struct_size;
     size_t threads;     /**< 0: all processors */
-    bool probabilities; /**< of each row's labels (marginals, in a sequence) in place of scores */
+    bool probabilities; /**< of each row's labels (marginals, in a sequence) in place of scores; of
+                             trees: of heads and relations */
     bool keep_labels; /**< labels in the data that the model knows are fixed: find the best rest */
     size_t best;      /**< also the best outputs of each sequence, this many, at most 20 */
     const char *tags; /**< of parsers: the column of tags; NULL: the one used in training */
@@ -357,11 +368,23 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_prediction_write(const medley_pre
  * The same with the scores or probabilities of all labels, so that lines can be put beside those of
  * the data: tagged text comes back with LABEL/NUMBER in further columns, CoNLL-U with
  * Proba[LABEL]=NUMBER (or Score) in MISC, attributes with proba=LABEL:NUMBER (or score); other
- * formats have a table between tabs with a header. MEDLEY_USAGE where there are no such numbers.
+ * formats have a table between tabs with a header. Trees come back with HeadProb=NUMBER and
+ * RelProb=NUMBER in MISC, the probabilities of HEAD and DEPREL. MEDLEY_USAGE where there are no
+ * such numbers.
  */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_prediction_write_scores(
     const medley_prediction *prediction, const medley_model *model, const medley_dataset *dataset,
     const char *path, medley_error *error);
+
+/**
+ * Writes the best trees of every sentence as CoNLL-U, one behind the other, each with the comments
+ * of the sentence and further ones: `# tree = 1`, `# score = NUMBER` and, if probabilities were
+ * asked for, `# probability = NUMBER`; words then have HeadProb and RelProb, too. MEDLEY_USAGE
+ * where there are no such trees.
+ */
+MEDLEY_API MEDLEY_CHECKED medley_status
+medley_prediction_write_best(const medley_prediction *prediction, const medley_model *model,
+                             const medley_dataset *dataset, const char *path, medley_error *error);
 
 /** How well a model predicts. Start with MEDLEY_EVALUATION_INIT. */
 typedef struct medley_evaluation {
@@ -377,22 +400,30 @@ typedef struct medley_evaluation {
     double chunk_precision, chunk_recall, chunk_f1; /**< if has_chunks */
     double log_loss;          /**< mean of -log P(right label), P at least 1e-15; this and the next
                                    two are NaN unless probabilities were asked for. A label that the
-                                   model has never seen has probability 0 */
+                                   model has never seen has probability 0. Of trees all three are
+                                   those of heads */
     double brier;             /**< mean of the squared distance to the right answer, 0 to 2 */
     double calibration_error; /**< expected calibration error: rows in 15 bins by their highest
-                                   probability, distance between its mean and the share of rows
-                                   where it is right */
+                                   probability (of trees: that of the predicted head), distance
+                                   between its mean and the share of rows where it is right */
     double seconds_score, seconds_decode, seconds_total;
     double uas, las; /**< of trees, else NaN: share of words with the right head, and with the right
                           head and relation (subtypes count) */
     double uas_no_punct, las_no_punct; /**< the same without words whose UPOS is PUNCT */
+    size_t nonprojective_gold, nonprojective_predicted; /**< arcs of trees over a word that does not
+                                                             hang, directly or by way of others,
+                                                             from their head */
+    double nonprojective_precision; /**< share of those predicted that have the right head; NaN:
+                                         there are none */
+    double nonprojective_recall;    /**< share of those of the data whose head was found; NaN: there
+                                         are none */
 } medley_evaluation;
 
 /** Nothing evaluated yet. */
 #define MEDLEY_EVALUATION_INIT                                                                     \
     {                                                                                              \
         sizeof(medley_evaluation), 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0                                                                          \
+            0, 0, 0, 0, 0, 0, 0, 0, 0                                                              \
     }
 
 /** Start with MEDLEY_EVALUATE_OPTIONS_INIT. */

@@ -138,7 +138,7 @@ class MedleyEstimator(BaseEstimator):
 
         Classifiers and labelers have accuracy and confusion, log_loss, brier and
         calibration_error; labelers exact_match and chunk_f1 as well; regressors rmse and r2;
-        parsers uas and las.
+        parsers uas and las, and nonprojective.
         """
         dataset = self._labelled(X, y, **arguments)
         return self.model_.evaluate(dataset, self._threads, self._has_probabilities)

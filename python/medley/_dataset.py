@@ -133,6 +133,13 @@ class Dataset(Handle):
     def rows(self):
         return lib.medley_dataset_rows(self.pointer)
 
+    @property
+    def lengths(self):
+        """Of the sequences."""
+        count = lib.medley_dataset_sequences(self.pointer)
+        ends = [lib.medley_dataset_sequence_row(self.pointer, i) for i in range(count + 1)]
+        return [end - start for start, end in zip(ends[:-1], ends[1:])]
+
     def put_table(self, values, name="", image_shape=None, names=None):
         """names: of the columns, by which a model finds them in other data; None: by place."""
         table, kept = _table(values, name, image_shape)

@@ -36,6 +36,10 @@ class Predicted(NamedTuple):
     head: Optional[np.ndarray]
     best_label: Optional[np.ndarray]
     best_score: Optional[np.ndarray]
+    head_probability: Optional[np.ndarray]
+    arc_probability: Optional[np.ndarray]
+    best_head: Optional[np.ndarray]
+    best_probability: Optional[np.ndarray]
 
 
 def array_of(pointer, shape, kind):
@@ -203,6 +207,7 @@ class Model(Handle):
             )
         try:
             p = answer.contents
+            arcs = sum(n * (n + 1) for n in dataset.lengths) if p.arc_probability else 0
             return Predicted(
                 value=array_of(p.value, (p.rows,), np.float64),
                 label=array_of(p.label, (p.rows,), np.intp),
@@ -210,6 +215,10 @@ class Model(Handle):
                 head=array_of(p.head, (p.rows,), np.intp),
                 best_label=array_of(p.best_label, (p.best, p.rows), np.intp),
                 best_score=array_of(p.best_score, (p.sequences, p.best), np.float64),
+                head_probability=array_of(p.head_probability, (p.rows,), np.float64),
+                arc_probability=array_of(p.arc_probability, (arcs,), np.float64),
+                best_head=array_of(p.best_head, (p.best, p.rows), np.intp),
+                best_probability=array_of(p.best_probability, (p.sequences, p.best), np.float64),
             )
         finally:
             lib.medley_prediction_free(answer)
@@ -232,6 +241,11 @@ class Model(Handle):
                 if name == "confusion":
                     value = array_of(value, (e.labels, e.labels), np.intp)
                 if name.startswith("chunk_") and not e.has_chunks:
+                    continue
+                group, _, name_in_group = name.partition("_")
+                if group == "nonprojective":  # of trees
+                    if not np.isnan(e.uas):
+                        told.setdefault(group, {})[name_in_group] = value
                     continue
                 if value is not None and not (isinstance(value, float) and np.isnan(value)):
                     told[name] = value

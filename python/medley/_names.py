@@ -20,6 +20,7 @@ OPTION_NAMES = {
 
 # What the command takes as options and Python as arguments of its own.
 ARGUMENTS = {
+    "best": "predict_best",
     "dev": "held_out",
     "format": "format",
     "gram": "grams=[...]",

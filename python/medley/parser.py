@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import MedleyEstimator
-from ._checks import flag, needs_y, pair
+from ._checks import flag, needs_y, pair, whole
 from ._dataset import Places, parse, read_file
 from ._errors import InputError
 from ._library import c_text, c_texts, call, lib, text
 from ._observer import Progress
-from ._sequences import as_sequences, filled
+from ._sequences import as_sequences, filled, split
 from ._text import TemplateFile, conllu_text
 
 
@@ -40,6 +40,8 @@ class DependencyParser(MedleyEstimator):
         How many words may hang from the root.
     tags : str
         Column of CoNLL-U whose tags stand for upos in templates.
+    calibrate : bool
+        Learn how far scores can be trusted, for ``predict_proba``; takes as long again.
 
     The others are those of ``MKLClassifier``.
 
@@ -59,8 +61,6 @@ class DependencyParser(MedleyEstimator):
     [[(2, 'det'), (3, 'nsubj'), (0, 'root')]]
     """
 
-    _has_probabilities = False
-
     def __init__(
         self,
         template: Union[None, str, os.PathLike] = None,
@@ -79,6 +79,7 @@ class DependencyParser(MedleyEstimator):
         roots: str = "one",
         projective: bool = False,
         unlabelled: bool = False,
+        calibrate: bool = False,
         certify: bool = False,
         n_jobs: Optional[int] = None,
         memory: Optional[str] = None,
@@ -101,6 +102,7 @@ class DependencyParser(MedleyEstimator):
         self.roots = roots
         self.projective = projective
         self.unlabelled = unlabelled
+        self.calibrate = calibrate
         self.certify = certify
         self.n_jobs = n_jobs
         self.memory = memory
@@ -139,11 +141,11 @@ class DependencyParser(MedleyEstimator):
 
     # ---- prediction ----
 
-    def _predicted(self, X):
+    def _predicted(self, X, **arguments):
         check_is_fitted(self, "model_")
         if isinstance(X, (str, os.PathLike)):
             dataset = _read(X)
-            lengths = _lengths(dataset)
+            lengths = dataset.lengths
         else:
             X = as_sequences(X, "sentence")
             lengths = [len(sentence) for sentence in X]
@@ -151,21 +153,72 @@ class DependencyParser(MedleyEstimator):
             if not sentences:
                 return None, None, lengths
             dataset = _parse(sentences, numbers, None, "X")
-        return self.model_.predict(dataset, self._threads), dataset, lengths
+        return self.model_.predict(dataset, self._threads, **arguments), dataset, lengths
+
+    def _arcs(self, heads, labels):
+        """What trees are made of: pairs (head, relation), or heads."""
+        arcs = [int(head) for head in heads]
+        if labels is not None and self.relations_:
+            arcs = [(head, self.relations_[r]) for head, r in zip(arcs, labels)]
+        return arcs
 
     def predict(self, X) -> List[list]:
         """The trees of sentences: lists of pairs (head, relation), or of heads."""
         answer, _, lengths = self._predicted(X)
         if answer is None:
             return [[] for _ in lengths]
-        arcs = [int(head) for head in answer.head]
+        return split(self._arcs(answer.head, answer.label), lengths)
+
+    def predict_proba(self, X) -> List[np.ndarray]:
+        """Probabilities of heads: for every sentence an array (words, words + 1), the root first.
+
+        Each is the sum of those of all trees with this arc; to be trusted with calibrate=True or
+        loss="logistic".
+        """
+        answer, _, lengths = self._predicted(X, probabilities=True)
+        tables, start = [], 0
+        for n in lengths:
+            table = answer.arc_probability[start : start + n * (n + 1)] if n else np.empty(0)
+            tables.append(table.reshape(n, n + 1))
+            start += n * (n + 1)
+        return tables
+
+    def predict_confidence(self, X) -> List[list]:
+        """How sure the trees of ``predict`` are: lists of pairs (probability of the head,
+        probability of the relation in this tree), or of those of heads."""
+        answer, _, lengths = self._predicted(X, probabilities=True)
+        if answer is None:
+            return [[] for _ in lengths]
+        shares = answer.head_probability.tolist()
         if answer.label is not None and self.relations_:
-            arcs = [(head, self.relations_[r]) for head, r in zip(arcs, answer.label)]
-        trees, start = [], 0
+            relations = answer.score[np.arange(len(answer.label)), answer.label]
+            shares = list(zip(shares, relations.tolist()))
+        return split(shares, lengths)
+
+    def predict_best(self, X, count=5, probabilities=False) -> List[List[tuple]]:
+        """The best trees of every sentence, best first: lists of pairs (tree, score).
+
+        probabilities: triples (tree, score, probability of the tree).
+        """
+        count = whole("count", count, 1)
+        wanted = flag("probabilities", probabilities)
+        answer, _, lengths = self._predicted(X, best=count, probabilities=wanted)
+        result, row, sentence = [], 0, 0
         for length in lengths:
-            trees.append(arcs[start : start + length])
-            start += length
-        return trees
+            trees = []
+            for rank in range(count if length else 0):
+                heads = answer.best_head[rank, row : row + length]
+                labels = answer.best_label
+                labels = None if labels is None else labels[rank, row : row + length]
+                if heads[0] < 0:
+                    break
+                told = (self._arcs(heads, labels), float(answer.best_score[sentence, rank]))
+                if wanted:
+                    told += (float(answer.best_probability[sentence, rank]),)
+                trees.append(told)
+            result.append(trees)
+            row, sentence = row + length, sentence + (length > 0)
+        return result
 
     def parse_conllu(self, content) -> str:
         """CoNLL-U (a text, or the path of a file) with HEAD and DEPREL filled in, as a text.
@@ -195,9 +248,14 @@ class DependencyParser(MedleyEstimator):
         check_is_fitted(self, "model_")
         return _treebank(X, y, "X")[0]
 
-    def evaluate(self, X, y=None) -> dict:
-        """UAS, LAS and other figures, as a dict."""
-        return super().evaluate(X, y)
+    def evaluate(self, X, y=None, probabilities=False) -> dict:
+        """UAS, LAS and other figures, as a dict; nonprojective has those of arcs over words that do
+        not hang from their head.
+
+        probabilities: log_loss, brier and calibration_error of heads as well.
+        """
+        wanted = flag("probabilities", probabilities)
+        return self.model_.evaluate(self._labelled(X, y), self._threads, wanted)
 
     def _more_tags(self):
         return {"X_types": ["string", "dict"], "requires_y": False, "no_validation": True}
@@ -216,12 +274,6 @@ def _parse(sentences, numbers, trees, name):
     """A dataset of sentences that are lists."""
     places = Places(name, [len(sentence) for sentence in sentences], numbers)
     return parse(conllu_text(sentences, numbers, trees), name, places, format="conllu")
-
-
-def _lengths(dataset):
-    count = lib.medley_dataset_sequences(dataset.pointer)
-    ends = [lib.medley_dataset_sequence_row(dataset.pointer, i) for i in range(count + 1)]
-    return [end - start for start, end in zip(ends[:-1], ends[1:])]
 
 
 def _treebank(X, y, name):
@@ -255,7 +307,7 @@ def trees_of(dataset):
         token = {name: fields[c] for name, c in columns.items() if fields[c] != "_"}
         rows.append((token, (lib.medley_dataset_head(dataset.pointer, row), fields[7])))
     X, y, start = [], [], 0
-    for length in _lengths(dataset):
+    for length in dataset.lengths:
         X.append([token for token, _ in rows[start : start + length]])
         y.append([arc for _, arc in rows[start : start + length]])
         start += length

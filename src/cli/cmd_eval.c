@@ -2,12 +2,28 @@
 /* medley eval: measure a model on labelled data. */
 #include "cli.h"
 
+static void print_json_probabilities(const medley_evaluation *e)
+{
+    if (isnan(e->log_loss)) /* not measured */
+        return;
+    json_number(stdout, "log_loss", e->log_loss);
+    json_number(stdout, "brier", e->brier);
+    json_number(stdout, "calibration_error", e->calibration_error);
+}
+
 static void print_json_trees(const medley_evaluation *e)
 {
     json_number(stdout, "accuracy", e->accuracy);
     json_number(stdout, "exact_match", e->exact_match);
     json_number(stdout, "uas", e->uas);
     json_number(stdout, "uas_no_punct", e->uas_no_punct);
+    json_open(stdout, "nonprojective", '{');
+    json_number(stdout, "precision", e->nonprojective_precision);
+    json_number(stdout, "recall", e->nonprojective_recall);
+    json_count(stdout, "gold", e->nonprojective_gold);
+    json_count(stdout, "predicted", e->nonprojective_predicted);
+    json_close(stdout, '}');
+    print_json_probabilities(e);
     if (isnan(e->las))
         return;
     json_number(stdout, "las", e->las);
@@ -27,11 +43,7 @@ static void print_json_labels(const medley_model *model, const medley_evaluation
         json_number(stdout, "f1", e->chunk_f1);
         json_close(stdout, '}');
     }
-    if (!isnan(e->log_loss)) { /* measured */
-        json_number(stdout, "log_loss", e->log_loss);
-        json_number(stdout, "brier", e->brier);
-        json_number(stdout, "calibration_error", e->calibration_error);
-    }
+    print_json_probabilities(e);
     json_count(stdout, "unknown_labels", e->unknown_labels);
     cli_json_labels(stdout, model, e->labels);
     json_open(stdout, "confusion", '[');
@@ -95,6 +107,31 @@ static void print_confusions(const medley_model *model, const medley_evaluation 
     }
 }
 
+static void print_probabilities(const char *what, const medley_evaluation *e)
+{
+    if (!isnan(e->log_loss))
+        printf("%s: log loss %.4f, Brier score %.4f, calibration error %.4f\n", what, e->log_loss,
+               e->brier, e->calibration_error);
+}
+
+/* "precision 81.25 % of 16 predicted" */
+static void print_share(const char *name, double share, size_t of, const char *which)
+{
+    if (isnan(share))
+        printf("none %s", which);
+    else
+        printf("%s %.2f %% of %zu %s", name, 100 * share, of, which);
+}
+
+static void print_nonprojective(const medley_evaluation *e)
+{
+    printf("non-projective arcs: ");
+    print_share("precision", e->nonprojective_precision, e->nonprojective_predicted, "predicted");
+    printf(", ");
+    print_share("recall", e->nonprojective_recall, e->nonprojective_gold, "in the data");
+    printf("\n");
+}
+
 static void print_text_trees(const medley_evaluation *e)
 {
     printf("UAS %.2f %% (right heads: %zu of %zu; %.2f %% without punctuation)\n", 100 * e->uas,
@@ -102,6 +139,9 @@ static void print_text_trees(const medley_evaluation *e)
     if (!isnan(e->las))
         printf("LAS %.2f %% (right heads and relations; %.2f %% without punctuation)\n",
                100 * e->las, 100 * e->las_no_punct);
+    if (e->nonprojective_gold + e->nonprojective_predicted > 0)
+        print_nonprojective(e);
+    print_probabilities("probabilities of heads", e);
     printf("sentences without a wrong head %.2f %% of %zu\n", 100 * e->exact_match, e->examples);
     printf("%.0f sentences a second\n", (double)e->examples / fmax(e->seconds_total, 1e-9));
 }
@@ -114,9 +154,7 @@ static void print_text_labels(const medley_model *model, const medley_evaluation
     if (e->has_chunks)
         printf("chunks: precision %.2f %%, recall %.2f %%, F1 %.2f %%\n", 100 * e->chunk_precision,
                100 * e->chunk_recall, 100 * e->chunk_f1);
-    if (!isnan(e->log_loss))
-        printf("probabilities: log loss %.4f, Brier score %.4f, calibration error %.4f\n",
-               e->log_loss, e->brier, e->calibration_error);
+    print_probabilities("probabilities", e);
     if (e->unknown_labels > 0)
         printf("%zu rows have labels that the model has never seen; they count as wrong\n",
                e->unknown_labels);
@@ -194,7 +232,8 @@ static medley_status run_eval(cli_arguments *arguments, medley_error *error)
 static const cli_option options[] = {{"model", "FILE", "", "the model to measure", false},
                                      {"proba", "", "",
                                       "measure probabilities too: log loss, Brier score, expected "
-                                      "calibration error (15 bins); not of a regression",
+                                      "calibration error (15 bins), of trees those of heads; not "
+                                      "of a regression",
                                       false},
                                      {"allow-unseen", "", "",
                                       "count labels that the model has never seen as wrong even if "
@@ -218,7 +257,8 @@ const cli_command cli_command_eval = {
     .description = "Predicts labelled data and compares: accuracy, chunks where the labels are "
                    "B-X, I-X and O, confusions, speed. A regression: root mean squared error and "
                    "R2. A parser: UAS and LAS, the shares of right heads, and of right heads and "
-                   "relations.",
+                   "relations; precision and recall of arcs that are not projective, which are "
+                   "those over a word that does not hang from their head.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .examples = examples,

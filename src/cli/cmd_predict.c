@@ -65,25 +65,39 @@ static medley_status check_labels(const medley_model *model, medley_error *error
     return MEDLEY_OK;
 }
 
+/* Rows first .. end-1 of one of the best outputs, which is k of its sequence. */
+static void print_json_output(FILE *file, const struct table *table, size_t sequence, size_t k)
+{
+    const medley_prediction *p = table->prediction;
+    const size_t first = k * p->rows + first_row(table->dataset, sequence);
+    const size_t end = k * p->rows + first_row(table->dataset, sequence + 1);
+    json_open(file, NULL, '{');
+    json_number(file, "score", p->best_score[sequence * p->best + k]);
+    if (p->best_probability != NULL)
+        json_number(file, "probability", p->best_probability[sequence * p->best + k]);
+    if (p->best_head != NULL) {
+        json_open(file, "heads", '[');
+        for (size_t i = first; i < end; i++)
+            json_count(file, NULL, (size_t)p->best_head[i]);
+        json_close(file, ']');
+    }
+    json_open(file, "labels", '[');
+    for (size_t i = first; i < end && p->best_label != NULL; i++)
+        json_string(file, NULL, label_text(table->model, p->best_label[i]));
+    json_close(file, ']');
+    json_close(file, '}');
+}
+
 static void print_json_best(FILE *file, const struct table *table)
 {
     const medley_prediction *prediction = table->prediction;
+    const int32_t *best = prediction->best_head ? prediction->best_head : prediction->best_label;
     json_open(file, "best", '[');
     for (size_t s = 0; s < prediction->sequences; s++) {
         const size_t first = first_row(table->dataset, s);
         json_open(file, NULL, '[');
-        for (size_t k = 0; k < prediction->best; k++) {
-            const int32_t *label = prediction->best_label + k * prediction->rows;
-            if (label[first] < 0)
-                break;
-            json_open(file, NULL, '{');
-            json_number(file, "score", prediction->best_score[s * prediction->best + k]);
-            json_open(file, "labels", '[');
-            for (size_t r = first; r < first_row(table->dataset, s + 1); r++)
-                json_string(file, NULL, label_text(table->model, label[r]));
-            json_close(file, ']');
-            json_close(file, '}');
-        }
+        for (size_t k = 0; k < prediction->best && best[k * prediction->rows + first] >= 0; k++)
+            print_json_output(file, table, s, k);
         json_close(file, ']');
     }
     json_close(file, ']');
@@ -98,6 +112,21 @@ static void print_json_scores(FILE *file, const medley_prediction *prediction)
             json_number(file, NULL, (double)prediction->score[r * prediction->labels + l]);
         json_close(file, ']');
     }
+    json_close(file, ']');
+}
+
+/* Of every word the probability of its head, and that of its relation. */
+static void print_json_trust(FILE *file, const medley_prediction *p)
+{
+    json_open(file, "head_probabilities", '[');
+    for (size_t r = 0; r < p->rows; r++)
+        json_number(file, NULL, (double)p->head_probability[r]);
+    json_close(file, ']');
+    if (p->label == NULL)
+        return;
+    json_open(file, "relation_probabilities", '[');
+    for (size_t r = 0; r < p->rows; r++)
+        json_number(file, NULL, (double)p->score[r * p->labels + (size_t)p->label[r]]);
     json_close(file, ']');
 }
 
@@ -122,7 +151,9 @@ static void print_json(FILE *file, const void *context)
         else if (prediction->label != NULL)
             json_string(file, NULL, label_text(table->model, prediction->label[r]));
     json_close(file, ']');
-    if (table->scores && prediction->score != NULL)
+    if (prediction->head_probability != NULL)
+        print_json_trust(file, prediction);
+    else if (table->scores && prediction->score != NULL)
         print_json_scores(file, prediction);
     if (prediction->best > 0)
         print_json_best(file, table);
@@ -139,22 +170,25 @@ static medley_status run_predict(cli_arguments *arguments, medley_error *error)
     const bool scores = cli_flag(arguments, "scores");
     wanted.probabilities = cli_flag(arguments, "proba");
     CLI_TRY(cli_count(arguments, "best", &wanted.best, error));
-    if (wanted.best > 0 && !arguments->json && (wanted.probabilities || scores))
+    CLI_TRY(cli_load_model_and_data(arguments, "to predict with", &model, &dataset, error));
+    const medley_task_info *task = medley_task_about(medley_model_summary(model)->task);
+    if (wanted.best > 0 && !arguments->json && !task->has_heads && (wanted.probabilities || scores))
         return cli_refuse(error,
                           "--best and --%s print different tables: give one of them, or --json",
                           wanted.probabilities ? "proba" : "scores");
-    CLI_TRY(cli_load_model_and_data(arguments, "to predict with", &model, &dataset, error));
     wanted.threads = cli_threads(arguments);
     wanted.keep_labels = cli_flag(arguments, "constrain");
     wanted.tags = cli_value(arguments, "tags");
-    const char *none = medley_task_about(medley_model_summary(model)->task)->no_scores;
-    if (scores && none != NULL)
-        return cli_error(error, MEDLEY_NOT_SUPPORTED, "%s; leave out --scores", none);
+    if (scores && task->no_scores != NULL)
+        return cli_error(error, MEDLEY_NOT_SUPPORTED, "%s; leave out --scores", task->no_scores);
     CLI_TRY(medley_predict_with(&prediction, model, dataset, &wanted, error));
     const bool shows_scores = wanted.probabilities || scores;
     if (!arguments->json && !shows_scores && wanted.best == 0)
         return medley_prediction_write(prediction, model, dataset, output, error);
-    if (!arguments->json && wanted.best == 0 && prediction->score != NULL)
+    if (!arguments->json && prediction->best_head != NULL)
+        return medley_prediction_write_best(prediction, model, dataset, output, error);
+    if (!arguments->json && wanted.best == 0 &&
+        (prediction->score != NULL || prediction->head_probability != NULL))
         return medley_prediction_write_scores(prediction, model, dataset, output, error);
     if (!arguments->json && wanted.best > 0)
         CLI_TRY(check_labels(model, error));
@@ -171,16 +205,16 @@ static const cli_option options[] = {
     {"output", "FILE", "-", "where the predictions go", false},
     {"proba", "", "",
      "print probabilities of all labels too (of sequences: marginals), in further columns of "
-     "tagged "
-     "text (LABEL/NUMBER; conllu: Proba[LABEL]=NUMBER in MISC), else as a table; to be trusted "
-     "after "
+     "tagged text (LABEL/NUMBER; conllu: Proba[LABEL]=NUMBER in MISC), else as a table; of trees "
+     "those of HEAD and DEPREL (HeadProb=NUMBER and RelProb=NUMBER in MISC); to be trusted after "
      "training with --calibrate, or --loss logistic; not of a regression",
      false},
     {"scores", "", "", "print the scores of all labels too; of a regression a table of the numbers",
      false},
     {"best", "N", "0",
      "print the N best outputs of every sequence (at most 20), one a line: sequence, rank, score, "
-     "labels",
+     "labels; of trees: every sentence as often, with comments # tree, # score and, with --proba, "
+     "# probability",
      false},
     {"constrain", "", "",
      "labels in DATA that the model knows are right: find the best labels of the other rows",

@@ -90,6 +90,9 @@ static inline size_t md_dataset_unit_start(const medley_dataset *dataset, size_t
     return dataset->sequence_count > 0 ? dataset->sequence_start[unit] : unit;
 }
 
+/* Rows of the longest unit. */
+size_t md_dataset_longest(const medley_dataset *dataset);
+
 /* The unit that row lies in. */
 size_t md_dataset_unit_of(const medley_dataset *dataset, size_t row);
 

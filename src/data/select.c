@@ -127,6 +127,16 @@ static medley_status select_layout(const selection *chosen, medley_error *error)
 
 /* ---- sequences and the lines that go with them ---- */
 
+size_t md_dataset_longest(const medley_dataset *dataset)
+{
+    size_t longest = dataset->sequence_count == 0 && dataset->rows > 0 ? 1 : 0;
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        const size_t length = dataset->sequence_start[s + 1] - dataset->sequence_start[s];
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
 size_t md_dataset_unit_of(const medley_dataset *dataset, size_t row)
 {
     if (dataset->sequence_count == 0)

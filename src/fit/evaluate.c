@@ -56,6 +56,8 @@ medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kep
                               .las = NAN,
                               .uas_no_punct = NAN,
                               .las_no_punct = NAN,
+                              .nonprojective_precision = NAN,
+                              .nonprojective_recall = NAN,
                               .chunk_f1 = NAN};
     MEDLEY_TRY(check_label_column(model, dataset, error));
     MEDLEY_TRY(model->task->check_truth(dataset, error));

@@ -57,6 +57,8 @@ medley_status md_fit_companion(medley_model **companion, md_problem *problem, me
     MEDLEY_TRY(problem->task->derive(&data, &options, problem, error));
     if (data == NULL)
         return MEDLEY_OK;
+    if (problem->options->calibrate)
+        MEDLEY_TRY(medley_options_set(options, "calibrate", "true", error));
     MEDLEY_TRY(md_method_choose(&method, options, data, NULL, error));
     MEDLEY_TRY(md_problem_init(&second, data, NULL, options, &observer, method, error));
     MEDLEY_TRY(fit_problem(companion, &second, error));

@@ -17,6 +17,11 @@ void medley_prediction_free(medley_prediction *prediction)
     free(prediction->best_label);
     free(prediction->best_score);
     free(prediction->head);
+    free(prediction->head_probability);
+    free(prediction->arc_probability);
+    free(prediction->best_head);
+    free(prediction->best_probability);
+    free(prediction->best_label_probability);
     free(prediction);
 }
 
@@ -53,6 +58,18 @@ medley_status medley_prediction_write(const medley_prediction *prediction,
                : medley_dataset_write_labels(dataset, texts, path, error);
 }
 
+/* Probabilities of the relations that are predicted, a row each; NULL: there are none. */
+static medley_status list_shares(float **shares, const medley_prediction *prediction,
+                                 medley_error *error)
+{
+    if (prediction->label == NULL || prediction->score == NULL)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_new(shares, prediction->rows, sizeof **shares, error));
+    for (size_t r = 0; r < prediction->rows; r++)
+        (*shares)[r] = prediction->score[r * prediction->labels + (size_t)prediction->label[r]];
+    return MEDLEY_OK;
+}
+
 medley_status medley_prediction_write_scores(const medley_prediction *prediction,
                                              const medley_model *model,
                                              const medley_dataset *dataset, const char *path,
@@ -61,15 +78,24 @@ medley_status medley_prediction_write_scores(const medley_prediction *prediction
     md_begin(error);
     MD_OWNED(free) const char **texts = NULL;
     MD_OWNED(free) char(*numbers)[NUMBER_BYTES] = NULL;
-    if (prediction->score == NULL || prediction->label == NULL)
+    MD_OWNED(free) float *shares = NULL;
+    const bool parsed = prediction->head != NULL && prediction->head_probability != NULL;
+    if (!parsed && (prediction->score == NULL || prediction->label == NULL))
         return md_fail(error, MEDLEY_USAGE,
                        "the prediction has no scores of labels; use medley_prediction_write");
     MEDLEY_TRY(list_texts(&texts, &numbers, prediction, model, error));
-    const md_predicted predicted = {.labels = texts,
-                                    .score = prediction->score,
-                                    .names = &model->labels,
-                                    .probabilities = prediction->probabilities};
-    return md_write_predicted(dataset, &predicted, path, error);
+    md_predicted predicted = {.labels = texts,
+                              .score = prediction->score,
+                              .names = &model->labels,
+                              .probabilities = prediction->probabilities};
+    if (!parsed)
+        return md_write_predicted(dataset, &predicted, path, error);
+    MEDLEY_TRY(list_shares(&shares, prediction, error));
+    predicted = (md_predicted){.labels = texts,
+                               .head = prediction->head,
+                               .head_probability = prediction->head_probability,
+                               .label_probability = shares};
+    return md_write_trees(dataset, &predicted, path, error);
 }
 
 /* ---- prediction ---- */
@@ -134,9 +160,13 @@ static medley_status check_numbers(const medley_prediction *p, const medley_data
     for (size_t i = 0; p->score != NULL && i < p->rows * p->labels; i++)
         if (!isfinite(p->score[i]))
             return md_fail_overflow(i / p->labels, error);
+    for (size_t i = 0; p->head_probability != NULL && i < p->rows; i++)
+        if (!isfinite(p->head_probability[i]))
+            return md_fail_overflow(i, error);
+    const int32_t *best = p->best_head != NULL ? p->best_head : p->best_label;
     for (size_t i = 0; p->best_score != NULL && i < p->sequences * p->best; i++) {
         const size_t row = md_dataset_unit_start(dataset, i / p->best);
-        const bool is_there = p->best_label[i % p->best * p->rows + row] >= 0;
+        const bool is_there = best[i % p->best * p->rows + row] >= 0;
         if (is_there && !isfinite(p->best_score[i]))
             return md_fail_overflow(row, error);
     }

@@ -14,8 +14,9 @@ static const md_about piece_by_piece = {.name = "learning piece by piece",
 
 static medley_status check_values(const medley_options *options, medley_error *error)
 {
+    const unsigned needed = MD_TAKES_KERNELS | MD_TAKES_PROBABILITIES; /* as those of labels do */
     const md_task *task = options->task > 0 ? md_tasks[options->task - 1] : NULL;
-    if (task != NULL && (task->about.takes & MD_TAKES_PROBABILITIES) == 0)
+    if (task != NULL && (task->about.takes & needed) != needed)
         return md_fail(error, MEDLEY_USAGE,
                        "learning piece by piece is for labels, and `task=%s` predicts %s; use "
                        "medley_fit",

@@ -5,11 +5,10 @@
  * what was read. The label is the UPOS column unless another is chosen; `_` is no label. HEAD must
  * name a word of the sentence, 0 or nothing; whether the heads form a tree is checked where one is
  * needed (data/trees.c). */
+#include "io/conllu.h"
 #include "io/tokens.h"
 
-#include <inttypes.h>
-
-enum { ID = 0, UPOS = 3, HEAD = 6, DEPREL = 7, MISC = 9, COLUMNS = 10, HEAD_BYTES = 16 };
+enum { COLUMNS = MD_CONLLU_COLUMNS };
 
 static char *const NAMES[COLUMNS] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
                                      "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
@@ -37,7 +36,7 @@ typedef struct conllu_reader {
 static medley_status choose_label(conllu_reader *reader, const medley_read_options *options,
                                   medley_error *error)
 {
-    const char *label = options->label != NULL ? options->label : NAMES[UPOS];
+    const char *label = options->label != NULL ? options->label : NAMES[MD_CONLLU_UPOS];
     reader->label = COLUMNS;
     if (md_label_is(options, "none"))
         return MEDLEY_OK;
@@ -104,7 +103,7 @@ static bool split_id(md_field id, size_t *first, size_t *second, char *sign)
 
 static medley_status read_no_word(conllu_reader *reader, medley_error *error)
 {
-    const md_field id = reader->field[ID];
+    const md_field id = reader->field[MD_CONLLU_ID];
     size_t first;
     size_t second;
     char sign;
@@ -138,11 +137,11 @@ static medley_status add_head(conllu_reader *reader, int32_t governor, medley_er
 
 static medley_status read_word(conllu_reader *reader, medley_error *error)
 {
-    const md_field head = reader->field[HEAD];
-    const md_field label = reader->field[reader->label < COLUMNS ? reader->label : ID];
+    const md_field head = reader->field[MD_CONLLU_HEAD];
+    const md_field label = reader->field[reader->label < COLUMNS ? reader->label : MD_CONLLU_ID];
     size_t id = 0;
     size_t governor = 0;
-    if (!md_field_number(reader->field[ID], &id))
+    if (!md_field_number(reader->field[MD_CONLLU_ID], &id))
         return read_no_word(reader, error);
     if (id != reader->words + 1)
         return md_fail_at(error, MEDLEY_BAD_INPUT, reader->input->path, reader->lines.number,
@@ -224,150 +223,8 @@ static medley_status read_conllu(medley_dataset *dataset, const md_input *input,
     md_tokens_finish(&reader.tokens);
     MEDLEY_TRY(md_tokens_refuse_choice(dataset, options, error));
     const bool has_labels = reader.label < COLUMNS;
-    dataset->label_column = has_labels ? reader.label : UPOS;
+    dataset->label_column = has_labels ? reader.label : MD_CONLLU_UPOS;
     return has_labels ? md_labels_finish(&labels, dataset, error) : MEDLEY_OK;
-}
-
-/* ---- writing ----
- *
- * As it was read, with predictions in their places: labels in the label's column, or trees in HEAD
- * and DEPREL. Everything else comes back byte for byte, but for line ends, which are newlines, and
- * a missing blank line after the last sentence. */
-
-/* The lines kept for a row from *next on. A boundary between sentences needs a blank line unless
- * there is one among those kept. */
-static void add_verbatim(md_text *text, const medley_dataset *dataset, size_t row, size_t *next,
-                         bool is_boundary)
-{
-    size_t last = *next;
-    bool has_blank = false;
-    for (; last < dataset->verbatim_count && dataset->verbatim[last].row <= row; last++)
-        has_blank = has_blank || dataset->verbatim[last].text[0] == '\0';
-    if (is_boundary && !has_blank)
-        md_text_add(text, "\n", 1);
-    for (; *next < last; (*next)++) {
-        const char *line = dataset->verbatim[*next].text;
-        md_text_add(text, line, strlen(line));
-        md_text_add(text, "\n", 1);
-    }
-}
-
-static medley_status check_label(const char *label, medley_error *error)
-{
-    if (label == NULL || (label[0] != '\0' && label[strcspn(label, "\t\r\n")] == '\0'))
-        return MEDLEY_OK;
-    return md_fail(error, MEDLEY_BAD_INPUT,
-                   "the label '%.60s' cannot be written between tabs: it is empty or has tabs "
-                   "in it; use another format",
-                   label);
-}
-
-/* A label as part of MISC, where a bar ends an attribute: as \p, which treebanks write for it. */
-static void add_escaped(md_text *text, const char *label)
-{
-    for (; *label != '\0'; label++) {
-        if (*label == '|')
-            md_text_add(text, "\\p", 2);
-        else if (*label == ' ')
-            md_text_add(text, "\\s", 2);
-        else if (*label == '\\')
-            md_text_add(text, "\\\\", 2);
-        else
-            md_text_add(text, label, 1);
-    }
-}
-
-/* MISC with the numbers of all labels: SpaceAfter=No|Proba[NOUN]=0.98|Proba[VERB]=0.02. */
-static void add_misc(md_text *text, const char *own, const md_predicted *predicted, size_t row)
-{
-    const size_t count = predicted->names->count;
-    bool first = strcmp(own, "_") == 0;
-    if (!first)
-        md_text_add(text, own, strlen(own));
-    for (size_t l = 0; l < count; l++, first = false) {
-        md_text_addf(text, "%s%s[", first ? "" : "|", predicted->probabilities ? "Proba" : "Score");
-        add_escaped(text, predicted->names->items[l]);
-        md_text_addf(text, "]=%.6g", (double)predicted->score[row * count + l]);
-    }
-}
-
-static medley_status add_word(md_text *text, const medley_dataset *dataset, size_t row,
-                              const md_predicted *predicted, medley_error *error)
-{
-    const char *label = predicted->labels != NULL ? predicted->labels[row] : NULL;
-    MEDLEY_TRY(check_label(label, error));
-    /* with heads, labels are relations */
-    const size_t label_column = predicted->head != NULL ? DEPREL : dataset->label_column;
-    char head[HEAD_BYTES] = "_";
-    if (predicted->head != NULL && predicted->head[row] >= 0)
-        snprintf(head, sizeof head, "%" PRId32, predicted->head[row]);
-    for (size_t c = 0; c < COLUMNS; c++) {
-        const char *field = medley_dataset_word(dataset, row, c);
-        if (label != NULL && c == label_column)
-            field = label;
-        else if (predicted->head != NULL && c == HEAD)
-            field = head;
-        if (c == MISC && predicted->score != NULL)
-            add_misc(text, field, predicted, row);
-        else
-            md_text_add(text, field, strlen(field));
-        md_text_add(text, c + 1 < COLUMNS ? "\t" : "\n", 1);
-    }
-    return MEDLEY_OK;
-}
-
-static medley_status check_heads(const medley_dataset *dataset, const int32_t *head,
-                                 medley_error *error)
-{
-    for (size_t s = 0; s < dataset->sequence_count; s++) {
-        const size_t first = dataset->sequence_start[s];
-        const size_t length = dataset->sequence_start[s + 1] - first;
-        for (size_t i = 0; i < length; i++)
-            if (head[first + i] < -1 || (head[first + i] >= 0 && (size_t)head[first + i] > length))
-                return md_fail(error, MEDLEY_BAD_INPUT,
-                               "the head of row %zu is %" PRId32 " but its sentence has %zu words; "
-                               "one of them, 0 or -1 is expected",
-                               first + i + 1, head[first + i], length);
-    }
-    return MEDLEY_OK;
-}
-
-static medley_status check_writable(const medley_dataset *dataset, const md_predicted *predicted,
-                                    medley_error *error)
-{
-    if (dataset->token_columns != COLUMNS)
-        return md_fail(error, MEDLEY_USAGE,
-                       "the data have %zu columns of text and CoNLL-U has %d; use another format",
-                       dataset->token_columns, COLUMNS);
-    for (size_t l = 0; predicted->score != NULL && l < predicted->names->count; l++)
-        MEDLEY_TRY(check_label(predicted->names->items[l], error));
-    return predicted->head != NULL ? check_heads(dataset, predicted->head, error) : MEDLEY_OK;
-}
-
-static medley_status write_labelled(md_output *output, const medley_dataset *dataset,
-                                    const md_predicted *predicted, medley_error *error)
-{
-    MD_CLEARED(md_text_clear) md_text text = {0};
-    size_t verbatim = 0;
-    size_t sequence = 0;
-    MEDLEY_TRY(check_writable(dataset, predicted, error));
-    for (size_t row = 0; row <= dataset->rows; row++) {
-        const bool is_start =
-            sequence < dataset->sequence_count && dataset->sequence_start[sequence] == row;
-        sequence += is_start;
-        add_verbatim(&text, dataset, row, &verbatim, row > 0 && (is_start || row == dataset->rows));
-        if (row < dataset->rows)
-            MEDLEY_TRY(add_word(&text, dataset, row, predicted, error));
-        MEDLEY_TRY(md_output_text(output, &text, row == dataset->rows, error));
-    }
-    return MEDLEY_OK;
-}
-
-static medley_status write_conllu(md_output *output, const medley_dataset *dataset,
-                                  medley_error *error)
-{
-    const md_predicted nothing = {0};
-    return write_labelled(output, dataset, &nothing, error);
 }
 
 /* The first line that is neither a comment nor blank has ten columns and starts with a number. */
@@ -381,7 +238,8 @@ static bool sniff(const char *head, size_t length)
         if (lines.start == lines.end || *lines.start == '#')
             continue;
         return md_split_tabs(lines.start, lines.end, field, COLUMNS) == COLUMNS &&
-               field[ID].length > 0 && *field[ID].text >= '0' && *field[ID].text <= '9';
+               field[MD_CONLLU_ID].length > 0 && *field[MD_CONLLU_ID].text >= '0' &&
+               *field[MD_CONLLU_ID].text <= '9';
     }
     return false;
 }
@@ -392,7 +250,8 @@ const md_format md_format_conllu = {
     .extensions = (const char *const[]){".conllu", NULL},
     .sniff = sniff,
     .read = read_conllu,
-    .write = write_conllu,
-    .write_labelled = write_labelled,
+    .write = md_conllu_write,
+    .write_labelled = md_conllu_write_labelled,
     .holds_trees = true,
+    .write_ranking = md_conllu_write_ranking,
 };

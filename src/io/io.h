@@ -40,7 +40,17 @@ typedef struct md_predicted {
     const float *score; /* [rows][names->count]; NULL: nothing */
     const md_strings *names;
     bool probabilities; /* that is what they are */
+    /* [rows] of heads and of labels that are relations; NULL: not known */
+    const float *head_probability, *label_probability;
 } md_predicted;
+
+/* Several trees of each sentence, the best first. */
+typedef struct md_ranking {
+    const md_predicted *outputs; /* [count] */
+    size_t count;
+    const double *score;       /* [sequences][count]; NaN: the sentence has no tree of this rank */
+    const double *probability; /* [sequences][count]; NULL: not known */
+} md_ranking;
 
 typedef struct md_format {
     const char *name, *summary;
@@ -57,6 +67,9 @@ typedef struct md_format {
     medley_status (*write_labelled)(md_output *output, const medley_dataset *dataset,
                                     const md_predicted *predicted, medley_error *error);
     bool holds_trees; /* has places for heads and relations */
+    /* Writes every sentence once for each of its trees; NULL: where there are no trees. */
+    medley_status (*write_ranking)(md_output *output, const medley_dataset *dataset,
+                                   const md_ranking *ranking, medley_error *error);
     /* read obeys options->columns itself; else the columns are taken out of its table after it. */
     bool chooses_columns;
 } md_format;
@@ -92,6 +105,12 @@ medley_status md_write_plain(md_output *output, size_t rows, const md_predicted 
 /* Writes what was predicted in the format of dataset. path NULL: standard output. */
 medley_status md_write_predicted(const medley_dataset *dataset, const md_predicted *predicted,
                                  const char *path, medley_error *error);
+
+/* The same of trees: an error where the format has no places for them. */
+medley_status md_write_trees(const medley_dataset *dataset, const md_predicted *predicted,
+                             const char *path, medley_error *error);
+medley_status md_write_ranking(const medley_dataset *dataset, const md_ranking *ranking,
+                               const char *path, medley_error *error);
 
 /* For writers that keep one table of numbers: an error naming format where dataset has none, or
  * has several. */

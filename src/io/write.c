@@ -158,16 +158,38 @@ medley_status medley_dataset_write_labels(const medley_dataset *dataset, const c
     return md_write_predicted(dataset, &predicted, path, error);
 }
 
+static medley_status check_holds_trees(const medley_dataset *dataset, medley_error *error)
+{
+    const md_format *format = format_of(dataset);
+    if (format != NULL && format->holds_trees)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                   "the data are not in a format with heads of words, so trees cannot be "
+                   "written beside them; read them from a CoNLL-U file");
+}
+
+medley_status md_write_trees(const medley_dataset *dataset, const md_predicted *predicted,
+                             const char *path, medley_error *error)
+{
+    MEDLEY_TRY(check_holds_trees(dataset, error));
+    return md_write_predicted(dataset, predicted, path, error);
+}
+
+medley_status md_write_ranking(const medley_dataset *dataset, const md_ranking *ranking,
+                               const char *path, medley_error *error)
+{
+    MD_CLEARED(md_output_abandon) md_output output = {0};
+    MEDLEY_TRY(check_holds_trees(dataset, error));
+    MEDLEY_TRY(md_output_open(&output, path != NULL ? path : "-", error));
+    MEDLEY_TRY(format_of(dataset)->write_ranking(&output, dataset, ranking, error));
+    return md_output_commit(&output, error);
+}
+
 medley_status medley_dataset_write_trees(const medley_dataset *dataset, const int32_t *head,
                                          const char *const *relations, const char *path,
                                          medley_error *error)
 {
     md_begin(error);
-    const md_format *format = format_of(dataset);
-    if (format == NULL || !format->holds_trees)
-        return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "the data are not in a format with heads of words, so trees cannot be "
-                       "written beside them; read them from a CoNLL-U file");
     const md_predicted predicted = {.labels = relations, .head = head};
-    return md_write_predicted(dataset, &predicted, path, error);
+    return md_write_trees(dataset, &predicted, path, error);
 }

@@ -35,15 +35,16 @@ struct search {
     double target;                     /* sum of t_i */
 };
 
-static double expected(const struct search *search, struct looker *looker, size_t length,
+static double expected(const struct search *search, struct looker *looker, md_sequence sequence,
                        double factor)
 {
     const md_space *space = &search->held->space;
-    const size_t parts = space->structure->part_count(space->shape, length);
+    const md_shape shape = md_shape_at(space->shape, sequence.row);
+    const size_t parts = space->structure->part_count(shape, sequence.length);
     double sum = 0;
     for (size_t p = 0; p < parts; p++)
         looker->scaled[p] = (float)(factor * (double)looker->score[p]);
-    space->structure->log_partition(space->shape, length, looker->scaled, looker->marginal,
+    space->structure->log_partition(shape, sequence.length, looker->scaled, looker->marginal,
                                     &looker->workspace);
     for (size_t p = 0; p < parts; p++)
         sum += (double)looker->marginal[p] * (double)looker->score[p];
@@ -53,8 +54,8 @@ static double expected(const struct search *search, struct looker *looker, size_
 static double score_of(const struct search *search, struct looker *looker, md_sequence sequence)
 {
     const md_space *space = &search->held->space;
-    const size_t count =
-        space->structure->parts_of(space->shape, sequence.length, sequence.label, looker->parts);
+    const size_t count = space->structure->parts_of(md_shape_at(space->shape, sequence.row),
+                                                    sequence.length, sequence.label, looker->parts);
     double sum = 0;
     for (size_t p = 0; p < count; p++)
         sum += (double)looker->score[looker->parts[p]];
@@ -72,11 +73,11 @@ static void look_at_chunk(void *context, size_t chunk, size_t worker)
     for (size_t i = begin; i < end; i++) {
         const md_sequence sequence = held->scores(held->context, i, looker->score);
         if (!search->first) {
-            search->sum[chunk] += expected(search, looker, sequence.length, search->factor);
+            search->sum[chunk] += expected(search, looker, sequence, search->factor);
             continue;
         }
         const double right = score_of(search, looker, sequence);
-        const double chance = expected(search, looker, sequence.length, 0);
+        const double chance = expected(search, looker, sequence, 0);
         search->right[chunk] += right;
         search->chance[chunk] += chance;
         search->distance[chunk] += fabs(right - chance);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "online/run.h"
 
+#include "base/parallel.h"
+
 enum { FEWEST_EXAMPLES = 10 };
 
 /* The third of each five: labels that are held out have two examples or more to learn from. Method
@@ -54,23 +56,77 @@ medley_status md_calibrate_check(const md_problem *problem, medley_error *error)
 
 struct held_out {
     const md_problem *problem;
+    md_space space;         /* of what the model predicts: trees without crossing arcs, if so */
     md_online_problem loop; /* with the blocks that score */
     const md_division *division;
+    float *kept;   /* scores of all parts of all held-out sequences; NULL: they are scored anew */
+    size_t *start; /* [held_count] of each in kept */
+    size_t opened, window; /* the held-out sequences whose features are there: from, how many */
 };
+
+static void clear_held_out(struct held_out *held)
+{
+    free(held->kept);
+    free(held->start);
+}
+
+static size_t parts_of_example(const struct held_out *held, md_example example)
+{
+    return held->space.structure->part_count(md_shape_at(held->space.shape, example.row),
+                                             example.length);
+}
 
 static md_sequence score_sequence(void *context, size_t i, float *score)
 {
     const struct held_out *held = context;
     const md_example example = held->problem->examples[held->division->held[i]];
-    md_online_score(&held->loop, example, score);
-    return (md_sequence){.length = example.length,
-                         .label = held->problem->train->label + example.row};
+    if (held->kept == NULL)
+        md_online_score(&held->loop, example, score);
+    else
+        memcpy(score, held->kept + held->start[i], parts_of_example(held, example) * sizeof *score);
+    return (md_sequence){
+        .row = example.row, .length = example.length, .label = held->problem->gold + example.row};
+}
+
+static void keep_scores(void *context, size_t item, size_t worker)
+{
+    (void)worker;
+    struct held_out *held = context;
+    const size_t i = held->opened + item;
+    md_online_score(&held->loop, held->problem->examples[held->division->held[i]],
+                    held->kept + held->start[i]);
+}
+
+/* Features of arcs are not all there at once, and hundreds of templates take longer to score a
+ * sentence than its marginals do: its scores are kept, which take less room than its features. */
+static medley_status keep_all_scores(struct held_out *held, medley_error *error)
+{
+    const md_division *division = held->division;
+    const md_window *window = held->loop.window;
+    size_t parts = 0;
+    MEDLEY_TRY(md_new(&held->start, division->held_count, sizeof *held->start, error));
+    for (size_t i = 0; i < division->held_count; i++) {
+        held->start[i] = parts;
+        parts += parts_of_example(held, held->problem->examples[division->held[i]]);
+    }
+    MEDLEY_TRY(md_new(&held->kept, parts, sizeof *held->kept, error));
+    for (; held->opened < division->held_count; held->opened += held->window) {
+        held->window = division->held_count - held->opened;
+        if (window != NULL)
+            MEDLEY_TRY(window->open(window->context, division->held + held->opened, held->window, 1,
+                                    &held->window, error));
+        md_parallel_for(held->problem->threads, held->window, keep_scores, held);
+    }
+    return MEDLEY_OK;
 }
 
 static medley_status fit_sequences(md_calibration *calibration, struct held_out *held,
                                    medley_error *error)
 {
-    const md_held_sequences sequences = {.space = held->problem->space,
+    const md_source *source = held->problem->source;
+    if (source != NULL && source->class->large_tables)
+        MEDLEY_TRY(keep_all_scores(held, error));
+    const md_held_sequences sequences = {.space = held->space,
                                          .count = held->division->held_count,
                                          .longest = held->problem->longest,
                                          .scores = score_sequence,
@@ -110,7 +166,7 @@ void md_calibrate_finish(medley_model **model, double start, medley_status statu
     md_model_bind_summary(*model);
 }
 
-static medley_status calibrate(md_calibration *calibration, md_problem *problem,
+static medley_status calibrate(medley_model *model, md_problem *problem,
                                const md_run_blocks *blocks, double eta0, medley_error *error)
 {
     const bool sequences = problem->task->by_sequence;
@@ -126,10 +182,14 @@ static medley_status calibrate(md_calibration *calibration, md_problem *problem,
     MEDLEY_TRY(stopped = md_run_online(problem, &plan, blocks, &result, error));
     if (stopped != MEDLEY_OK)
         return stopped;
-    struct held_out held = {
-        .problem = problem, .loop = md_problem_for_loop(problem, blocks), .division = &division};
-    return sequences ? fit_sequences(calibration, &held, error)
-                     : fit_rows(calibration, &held, error);
+    MD_CLEARED(clear_held_out)
+    struct held_out held = {.problem = problem,
+                            .space = problem->space,
+                            .loop = md_problem_for_loop(problem, blocks),
+                            .division = &division};
+    held.space.shape.projective = model->space.shape.projective;
+    return sequences ? fit_sequences(&model->calibration, &held, error)
+                     : fit_rows(&model->calibration, &held, error);
 }
 
 medley_status md_calibrate(medley_model **model, md_problem *problem, const md_run_blocks *blocks,
@@ -138,7 +198,7 @@ medley_status md_calibrate(medley_model **model, md_problem *problem, const md_r
     const double start = md_clock_seconds();
     if (!problem->options->calibrate)
         return MEDLEY_OK;
-    const medley_status status = calibrate(&(*model)->calibration, problem, blocks, eta0, error);
+    const medley_status status = calibrate(*model, problem, blocks, eta0, error);
     md_calibrate_finish(model, start, status);
     return status;
 }

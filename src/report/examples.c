@@ -150,7 +150,12 @@ static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
         "Sentences with their labels, all of them as the model gave them."};
     md_html *html = &report->html;
     if (kind != ROWS) {
-        md_html_element(html, "p", NULL, wrong > 0 ? some[kind] : none[kind]);
+        md_html_open(html, "p");
+        md_html_text(html, wrong > 0 ? some[kind] : none[kind]);
+        if (kind == TREES && md_report_is_reliable(report))
+            md_html_text(html, " Arcs that the model is not sure of are paler and have the "
+                               "probability that it gives them behind their relation.");
+        md_html_close(html);
         return;
     }
     const bool sparse = md_rows_are_sparse(report);

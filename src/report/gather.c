@@ -66,9 +66,9 @@ static medley_status predict(md_report *report, medley_error *error)
 {
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     options.threads = report->options.threads;
-    options.probabilities = report->task->has_probabilities;
-    options.tags = report->options.tags;
     const medley_dataset *data = report->options.data;
+    options.probabilities = md_has_probabilities(report->model, data);
+    options.tags = report->options.tags;
     MEDLEY_TRY(md_evaluate(&report->evaluation, &report->prediction, report->model, data, &options,
                            error));
     MEDLEY_TRY(report->prediction->value != NULL ? md_read_targets(&report->target, data, error)
@@ -111,6 +111,8 @@ bool md_report_is_wrong(const md_report *report, size_t row)
 double md_report_confidence(const md_report *report, size_t row)
 {
     const medley_prediction *p = report->prediction;
+    if (p->head_probability != NULL)
+        return (double)p->head_probability[row];
     if (p->score == NULL || p->label == NULL || p->head != NULL)
         return NAN;
     return (double)p->score[row * p->labels + (size_t)p->label[row]];

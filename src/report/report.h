@@ -56,8 +56,13 @@ double md_report_block_value(const void *context, size_t block);
 /* Is the output for a row (label, or head and relation) another than the right one? */
 bool md_report_is_wrong(const md_report *report, size_t row);
 
-/* The probability of what was predicted for a row; NaN where there is none. */
+/* The probability of what was predicted for a row, of trees that of its head; NaN where there is
+ * none. */
 double md_report_confidence(const md_report *report, size_t row);
+
+/* Are probabilities of heads calibrated, or near enough to what is right, to be drawn
+ * (confidence.c)? */
+bool md_report_is_reliable(const md_report *report);
 
 /* The name of the right label of a row, as the data have it; of parsers the relation. */
 const char *md_report_gold_name(const md_report *report, size_t row);

@@ -44,6 +44,8 @@ static void write_measures(md_html *html, const medley_evaluation *e)
     number(html, "calibration error", e->calibration_error);
     share(html, "UAS without punctuation", e->uas_no_punct);
     share(html, "LAS without punctuation", e->las_no_punct);
+    share(html, "precision of non-projective arcs", e->nonprojective_precision);
+    share(html, "recall of non-projective arcs", e->nonprojective_recall);
     if (e->seconds_total > 0)
         row(html, "time to predict", md_figure_seconds(e->seconds_total).text);
 }

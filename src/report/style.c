@@ -182,6 +182,7 @@ const char md_report_style[] =
 ".tree .relation.missed{stroke:var(--card);stroke-width:3px;fill:var(--accent);font-weight:600}\n"
 ".tree .head{fill:var(--muted)}.tree .head.false{fill:var(--warn);stroke:none}"
 ".tree .head.missed{fill:var(--accent);stroke:none}\n"
+".tree .unsure path{opacity:.75}.tree .weak path{opacity:.5}\n"
 "@media (max-width:34rem){th,td{padding-right:.6rem}.bars{font-size:.875rem}.bars .what{width:45%}.labels .what{width:28%}.bars .n{width:4.4rem}"
 ".bars .extra{display:none}.scrolls{display:block}.row{grid-template-columns:1fr;gap:.1rem}.legend{columns:1}}\n"
 "@media print{body{font-size:10.5pt}header{padding-top:0}nav{display:none}"

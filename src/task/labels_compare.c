@@ -66,47 +66,26 @@ static medley_status count_chunks(medley_evaluation *evaluation, const medley_mo
 
 /* ---- probabilities ---- */
 
-enum { BINS = 15 };
-static const double LEAST_PROBABILITY = 1e-15;
-
-struct bin {
-    double confidence; /* sum of the highest probabilities */
-    double right;      /* how many of them were of the right label */
-};
-
-/* Squared distance of a row's probabilities to the right answer; the most probable label. */
-static double row_distance(const float *p, size_t labels, int32_t right, size_t *top)
-{
-    double sum = right < 0 ? 1 : 0;
-    *top = 0;
-    for (size_t l = 0; l < labels; l++) {
-        const double distance = (double)p[l] - ((int32_t)l == right ? 1 : 0);
-        sum += distance * distance;
-        *top = p[l] > p[*top] ? l : *top;
-    }
-    return sum;
-}
-
 static void measure_probabilities(medley_evaluation *evaluation, const int32_t *gold,
                                   const medley_prediction *prediction)
 {
     const size_t labels = prediction->labels;
-    const double n = (double)prediction->rows;
-    struct bin bins[BINS] = {{0}};
-    evaluation->log_loss = evaluation->brier = evaluation->calibration_error = 0;
+    md_reliability reliability = {.rows = (double)prediction->rows};
     for (size_t r = 0; r < prediction->rows; r++) {
         const float *p = prediction->score + r * labels;
-        const double right = gold[r] < 0 ? 0 : (double)p[gold[r]];
-        size_t top;
-        evaluation->brier += row_distance(p, labels, gold[r], &top) / n;
-        evaluation->log_loss -= log(fmax(right, LEAST_PROBABILITY)) / n;
-        const double most = (double)p[top];
-        const size_t bin = most < 1 ? (size_t)(most * BINS) : BINS - 1;
-        bins[bin].confidence += most;
-        bins[bin].right += (int32_t)top == gold[r];
+        size_t top = 0;
+        for (size_t l = 0; l < labels; l++)
+            top = p[l] > p[top] ? l : top;
+        md_reliability_add(&reliability, p, labels, gold[r], top);
     }
-    for (size_t b = 0; b < BINS; b++)
-        evaluation->calibration_error += fabs(bins[b].confidence - bins[b].right) / n;
+    md_tell_reliability(evaluation, &reliability);
+}
+
+void md_tell_reliability(medley_evaluation *evaluation, const md_reliability *reliability)
+{
+    evaluation->log_loss = reliability->log_loss;
+    evaluation->brier = reliability->brier;
+    evaluation->calibration_error = md_reliability_error(reliability);
 }
 
 /* ---- labels ---- */

@@ -3,6 +3,7 @@
 #ifndef MD_PREDICTING_H
 #define MD_PREDICTING_H
 
+#include "metrics/reliability.h"
 #include "task/task.h"
 
 /* binary, multiclass, chain */
@@ -41,5 +42,11 @@ medley_status md_read_targets(double **targets, const medley_dataset *dataset, m
 /* Examples, and how many of them are without an error; right and predicted are [rows]. */
 void md_compare_sequences(medley_evaluation *evaluation, const medley_dataset *dataset,
                           const int32_t *right, const int32_t *predicted);
+
+/* Of models that have probabilities: can they be had of these data? Those of long sentences, and of
+ * some structures, cannot. */
+bool md_has_probabilities(const medley_model *model, const medley_dataset *dataset);
+
+void md_tell_reliability(medley_evaluation *evaluation, const md_reliability *reliability);
 
 #endif

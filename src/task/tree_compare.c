@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees compared with the right ones: heads, and the relations of arcs. */
+/* Trees compared with the right ones: heads, the relations of arcs, and arcs over others. */
 #include "task/predicting.h"
+
+#include "metrics/nonprojective.h"
 
 enum { UPOS = 3, DEPREL = 7 }; /* columns of CoNLL-U */
 
@@ -12,6 +14,46 @@ static int32_t *map_relations(const medley_dataset *dataset, const medley_model 
     for (size_t i = 0; map != NULL && i < texts->count; i++)
         map[i] = md_strings_find(&model->labels, texts->items[i], strlen(texts->items[i]));
     return map;
+}
+
+static medley_status compare_nonprojective(medley_evaluation *evaluation,
+                                           const medley_dataset *dataset,
+                                           const medley_prediction *prediction, medley_error *error)
+{
+    const size_t longest = md_dataset_longest(dataset);
+    md_nonprojective_counts counts = {0};
+    MD_OWNED(free) bool *marked = NULL;
+    MD_OWNED(free) uint32_t *room = NULL;
+    MEDLEY_TRY(md_new(&marked, longest, sizeof *marked, error));
+    MEDLEY_TRY(md_new(&room, md_nonprojective_room(longest), sizeof *room, error));
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        const size_t first = dataset->sequence_start[s];
+        md_nonprojective_count(&counts, dataset->head + first, prediction->head + first,
+                               dataset->sequence_start[s + 1] - first, marked, room);
+    }
+    evaluation->nonprojective_gold = counts.gold;
+    evaluation->nonprojective_predicted = counts.predicted;
+    evaluation->nonprojective_precision = md_nonprojective_precision(counts);
+    evaluation->nonprojective_recall = md_nonprojective_recall(counts);
+    return MEDLEY_OK;
+}
+
+/* Of heads; those of the data need not be possible. */
+static void compare_probabilities(medley_evaluation *evaluation, const medley_dataset *dataset,
+                                  const medley_prediction *prediction)
+{
+    md_reliability reliability = {.rows = (double)dataset->rows};
+    const float *p = prediction->arc_probability;
+    for (size_t s = 0; s < dataset->sequence_count; s++) {
+        const size_t end = dataset->sequence_start[s + 1];
+        const size_t width = end - dataset->sequence_start[s] + 1;
+        for (size_t r = dataset->sequence_start[s]; r < end; r++, p += width) {
+            const bool possible = dataset->head[r] >= 0 && (size_t)dataset->head[r] < width;
+            md_reliability_add(&reliability, p, width, possible ? dataset->head[r] : -1,
+                               (size_t)prediction->head[r]);
+        }
+    }
+    md_tell_reliability(evaluation, &reliability);
 }
 
 medley_status md_tree_compare(medley_evaluation *evaluation, const md_request *request,
@@ -53,7 +95,9 @@ medley_status md_tree_compare(medley_evaluation *evaluation, const md_request *r
         evaluation->las_no_punct = words > 0 ? word_arcs / words : 0;
     }
     md_compare_sequences(evaluation, dataset, dataset->head, prediction->head);
-    return MEDLEY_OK;
+    if (request->options.probabilities)
+        compare_probabilities(evaluation, dataset, prediction);
+    return compare_nonprojective(evaluation, dataset, prediction, error);
 }
 
 /* Heads that are given are enough: they need not make trees. */

@@ -3,6 +3,7 @@
  * are labelled. */
 #include "task/parser.h"
 #include "task/predicting.h"
+#include "task/tree_answers.h"
 
 #include "base/parallel.h"
 #include "block/arc_weights.h"
@@ -19,7 +20,7 @@ struct parsing {
     const md_parser *parser; /* of the model */
     const medley_dataset *dataset;
     size_t tags; /* column */
-    int32_t *head;
+    md_tree_answers answers;
     struct chunk *chunks;
     size_t chunk_count;
 };
@@ -125,22 +126,18 @@ static medley_status score_parts(const struct parts *parts, const md_chunk *chun
 static medley_status parse_sentences(const struct parsing *parsing, const md_chunk *chunk,
                                      medley_error *error)
 {
-    const md_structure *structure = parsing->model->space.structure;
     MD_CLEARED(clear_parts) struct parts parts = {0};
-    MD_CLEARED(md_workspace_clear) md_workspace workspace = {0};
+    MD_CLEARED(md_tree_scratch_clear) md_tree_scratch scratch = {0};
     size_t longest = 1;
     for (size_t s = 0; s < chunk->count; s++)
         longest = md_max(longest, md_chunk_length(chunk, s));
     MEDLEY_TRY(make_parts(&parts, chunk, parsing, error));
-    const size_t floats = structure->workspace_size(md_shape_at(parts.shape, MD_ANY_ROW), longest);
-    if (md_workspace_reserve(&workspace, floats))
-        return md_fail_memory(error, floats * sizeof(float));
+    MEDLEY_TRY(md_tree_scratch_make(&scratch, &parsing->answers,
+                                    md_shape_at(parts.shape, MD_ANY_ROW), longest, error));
     MEDLEY_TRY(score_parts(&parts, chunk, parsing->parser, error));
     for (size_t s = 0; s < chunk->count; s++)
-        structure->decode(md_shape_at(parts.shape, row_of(chunk, s)), md_chunk_length(chunk, s),
-                          parts.score + parts.start[s], NULL,
-                          parsing->head + chunk->dataset->sequence_start[chunk->first + s],
-                          &workspace);
+        md_tree_answer(&parsing->answers, md_shape_at(parts.shape, row_of(chunk, s)),
+                       chunk->first + s, parts.score + parts.start[s], &scratch);
     return MEDLEY_OK;
 }
 
@@ -171,53 +168,84 @@ static size_t length_of(const medley_dataset *dataset, size_t sentence)
     return dataset->sequence_start[sentence + 1] - dataset->sequence_start[sentence];
 }
 
-/* Scores take memory by the square of the words, and the chart of projective trees takes time by
- * their cube: a file without blank lines is none to parse. */
-static medley_status check_lengths(const medley_dataset *dataset, bool projective,
-                                   medley_error *error)
+/* Scores take memory by the square of the words, and the chart of projective trees, marginals and
+ * the best trees take time by their cube: a file without blank lines is none to parse. */
+static medley_status check_lengths(const md_request *request, medley_error *error)
 {
-    const size_t longest = projective ? 1000 : 10000;
+    const medley_dataset *dataset = request->dataset;
+    const char *why = request->model->space.shape.projective ? " by a model of projective trees"
+                      : request->options.probabilities       ? " with `proba`"
+                      : request->options.best > 0            ? " with `best`"
+                                                             : "";
+    const size_t longest = why[0] != '\0' ? MD_LONGEST_SUMMED : 10000;
     for (size_t s = 0; s < dataset->sequence_count; s++)
         if (length_of(dataset, s) > longest)
             return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source,
                               dataset->line ? dataset->line[dataset->sequence_start[s]] : 0,
                               "a sentence of %zu words, at most %zu can be parsed%s; end sentences "
                               "with blank lines",
-                              length_of(dataset, s), longest,
-                              projective ? " by a model of projective trees" : "");
+                              length_of(dataset, s), longest, why);
     return MEDLEY_OK;
 }
 
-static medley_status label_arcs(medley_prediction *prediction, const struct parsing *parsing,
-                                size_t threads, medley_error *error)
+/* ---- relations ---- */
+
+static medley_status label_arcs(medley_prediction **labels, const struct parsing *parsing,
+                                const int32_t *head, const medley_predict_options *options,
+                                medley_error *error)
 {
     MD_OWNED(medley_dataset_free) medley_dataset *derived = NULL;
+    medley_predict_options own = MEDLEY_PREDICT_OPTIONS_INIT;
+    own.threads = options->threads;
+    own.probabilities = options->probabilities;
+    MEDLEY_TRY(md_tree_columns(&derived, parsing->dataset, head, parsing->tags, error));
+    return medley_predict_with(labels, parsing->model->companion, derived, &own, error);
+}
+
+static medley_status label_tree(medley_prediction *prediction, const struct parsing *parsing,
+                                const medley_predict_options *options, medley_error *error)
+{
     MD_OWNED(medley_prediction_free) medley_prediction *labels = NULL;
-    const medley_dataset *dataset = parsing->dataset;
-    MEDLEY_TRY(md_tree_columns(&derived, dataset, prediction->head, parsing->tags, error));
-    MEDLEY_TRY(medley_predict(&labels, parsing->model->companion, derived, threads, error));
-    memcpy(prediction->label, labels->label, dataset->rows * sizeof *prediction->label);
+    MEDLEY_TRY(label_arcs(&labels, parsing, prediction->head, options, error));
+    memcpy(prediction->label, labels->label, prediction->rows * sizeof *prediction->label);
+    if (options->probabilities)
+        prediction->score = md_take(&labels->score);
     return MEDLEY_OK;
 }
+
+/* The trees of rank k; sentences that have none keep their best one, whose labels are dropped. */
+static medley_status label_best(medley_prediction *p, const struct parsing *parsing, size_t k,
+                                const medley_predict_options *options, medley_error *error)
+{
+    MD_OWNED(medley_prediction_free) medley_prediction *labels = NULL;
+    MD_OWNED(free) int32_t *head = NULL;
+    const int32_t *ranked = p->best_head + k * p->rows;
+    int32_t *to = p->best_label + k * p->rows;
+    MEDLEY_TRY(md_new(&head, p->rows, sizeof *head, error));
+    for (size_t r = 0; r < p->rows; r++)
+        head[r] = ranked[r] >= 0 ? ranked[r] : p->head[r];
+    MEDLEY_TRY(label_arcs(&labels, parsing, head, options, error));
+    for (size_t r = 0; r < p->rows; r++)
+        to[r] = ranked[r] >= 0 ? labels->label[r] : -1;
+    for (size_t r = 0; options->probabilities && r < p->rows; r++)
+        p->best_label_probability[k * p->rows + r] =
+            to[r] >= 0 ? labels->score[r * p->labels + (size_t)to[r]] : NAN;
+    return MEDLEY_OK;
+}
+
+/* ---- the request ---- */
 
 medley_status md_tree_check_request(const medley_predict_options *options, medley_error *error)
 {
-    if (!options->probabilities && options->best == 0 && !options->keep_labels)
+    if (!options->keep_labels)
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                   "the model parses: it predicts one tree for each sentence; leave out `%s`",
-                   options->probabilities ? "proba"
-                   : options->best > 0    ? "best"
-                                          : "constrain");
+                   "the model parses: heads and relations cannot be given; leave out `constrain`");
 }
 
-static medley_status make_room(medley_prediction *prediction, medley_error *error)
+static void clear_parsing(struct parsing *parsing)
 {
-    const size_t rows = prediction->rows;
-    MEDLEY_TRY(md_new(&prediction->head, rows, sizeof *prediction->head, error));
-    return prediction->labels == 0
-               ? MEDLEY_OK
-               : md_new(&prediction->label, rows, sizeof *prediction->label, error);
+    md_tree_answers_clear(&parsing->answers);
 }
 
 medley_status md_tree_predict(medley_prediction *prediction, const md_request *request,
@@ -225,26 +253,26 @@ medley_status md_tree_predict(medley_prediction *prediction, const md_request *r
 {
     const double start = md_clock_seconds();
     const medley_dataset *dataset = request->dataset;
-    const size_t threads = request->options.threads;
+    const medley_predict_options *options = &request->options;
     const md_parser *parser = request->model->own;
-    MEDLEY_TRY(make_room(prediction, error));
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
-    struct parsing parsing = {.model = request->model,
-                              .parser = parser,
-                              .dataset = dataset,
-                              .tags = parser->tags,
-                              .head = prediction->head};
+    MD_CLEARED(clear_parsing)
+    struct parsing parsing = {
+        .model = request->model, .parser = parser, .dataset = dataset, .tags = parser->tags};
     if (dataset->token_columns != MD_ARC_COLUMNS ||
         (dataset->sequence_count == 0 && dataset->rows > 0))
         return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
                           "the model parses sentences of CoNLL-U, and these data are none; check "
                           "`format`");
-    MEDLEY_TRY(check_lengths(dataset, request->model->space.shape.projective, error));
-    if (request->options.tags != NULL)
-        MEDLEY_TRY(md_arc_column(&parsing.tags, request->options.tags, error));
-    MEDLEY_TRY(find_heads(&parsing, &pool, threads, error));
+    MEDLEY_TRY(check_lengths(request, error));
+    if (options->tags != NULL)
+        MEDLEY_TRY(md_arc_column(&parsing.tags, options->tags, error));
+    MEDLEY_TRY(md_tree_answers_make(&parsing.answers, prediction, request, error));
+    MEDLEY_TRY(find_heads(&parsing, &pool, options->threads, error));
     prediction->seconds_score = md_clock_seconds() - start;
     if (prediction->label != NULL)
-        MEDLEY_TRY(label_arcs(prediction, &parsing, threads, error));
+        MEDLEY_TRY(label_tree(prediction, &parsing, options, error));
+    for (size_t k = 0; prediction->best_label != NULL && k < prediction->best; k++)
+        MEDLEY_TRY(label_best(prediction, &parsing, k, options, error));
     return MEDLEY_OK;
 }

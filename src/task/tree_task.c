@@ -148,7 +148,7 @@ static const md_held held[] = {{"template", "arc-507"}, {0}};
 const md_task md_task_tree = {
     .about = {.name = "tree",
               .summary = "a dependency tree for each sentence, and the relations of its arcs",
-              .takes = MD_TAKES_ARCS,
+              .takes = MD_TAKES_ARCS | MD_TAKES_PROBABILITIES,
               .holds = held},
     /* There are hundreds of templates, and each of them gets some step in every round: only the end
      * of an epoch tells those that nothing needs from the others. Sentences of a round share what
@@ -188,6 +188,7 @@ const md_task md_task_tree = {
                  "features of arcs are hashed and have no texts; their templates are above",
              .no_scores = "the model parses: its scores are of arcs, not of labels",
              .has_labels = true,
+             .has_probabilities = true,
              .has_heads = true},
     .check_request = md_tree_check_request,
     .predict = md_tree_predict,

@@ -103,7 +103,7 @@ head -n 9 train.csv >few.csv
 expect_exit 3 "too few rows" "$MEDLEY" train --model x.medley --calibrate few.csv
 expect_text "are said" 'few.csv.*8 are too few for that; give at least 10 or leave out --calibrate' "$err"
 expect_exit 2 "numbers" "$MEDLEY" train --model x.medley --task regression --calibrate two.csv
-expect_text "have no probabilities" 'tasks binary, multiclass and chain and has no place in --task regression; leave out --calibrate' "$err"
+expect_text "have no probabilities" 'tasks binary, multiclass, chain and tree and has no place in --task regression; leave out --calibrate' "$err"
 "$MEDLEY" train --model r.medley --task regression --quiet two.csv >"$out"
 expect_exit 2 "eval --proba of numbers" "$MEDLEY" eval --model r.medley --proba two.csv
 expect_text "is refused" 'leave out --proba' "$err"

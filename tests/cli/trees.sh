@@ -106,7 +106,7 @@ check "parts are words" test "$(key parts "$out")" -eq "$(grep -cE '^[0-9]+	' tr
 cp m.medley parser.medley
 expect_exit 0 "eval --json of trees" evaluate test.conllu
 for name in task examples parts accuracy exact_match uas las uas_no_punct las_no_punct unknown_labels \
-    seconds per_second; do
+    nonprojective seconds per_second; do
     expect_text "eval --json has $name" "\"$name\":" "$out"
 done
 check "every word counts" test "$(key parts "$out")" -eq "$words"
@@ -120,9 +120,11 @@ check "none of which is right" test "$(key las "$out")" = 0
 expect_exit 0 "eval in words" "$MEDLEY" eval --model m.medley test.conllu
 expect_text "tells of heads" '^UAS [0-9.]+ % \(right heads: ' "$out"
 expect_text "and of relations" '^LAS [0-9.]+ % ' "$out"
+expect_text "and of arcs over words that do not hang from their head" \
+    '^non-projective arcs: precision [0-9.]+ % of [0-9]+ predicted, recall [0-9.]+ % of [0-9]+ in the data$' "$out"
 expect_exit 0 "inspect a parser" "$MEDLEY" inspect m.medley
 expect_text "shows its templates" '^h.upos m.upos' "$out"
-refute_text "and speaks of no probabilities" 'calibrat' "$out"
+expect_text "and tells that probabilities are not calibrated" '^probabilities are not calibrated' "$out"
 
 # ---- predictions ----
 predict test.conllu >parsed.conllu
@@ -152,6 +154,57 @@ printf '1\tdog\t_\tNOUN\tNN\t_\t_\t_\t_\t_\n\n' >one.conllu
 expect_exit 0 "a sentence of one word" predict one.conllu
 check "hangs from the root" test "$(cut -f7 "$out" | head -1)" = 0
 
+# ---- probabilities and best trees ----
+words_of() { grep -E '^[0-9]+	' "$1"; }
+expect_exit 0 "--calibrate" train --calibrate --json train.conllu
+expect_text "tells the temperature" '"calibration":\{"temperature":[0-9.e-]+\}' "$out"
+check "--calibrate: the same trees" same_as_before bare.conllu
+expect_text "inspect tells it too" '^calibrated probabilities: temperature ' <("$MEDLEY" inspect m.medley)
+predict --proba test.conllu >proba.conllu
+check "all but MISC is as without --proba" cmp <(cut -f1-9 proba.conllu) <(cut -f1-9 parsed.conllu)
+check "every word has the probability of its head and of its relation" test "$words" -eq \
+    "$(words_of proba.conllu | cut -f10 | grep -cE '(^|\|)HeadProb=(0|1|0\.[0-9]+|[0-9.]+e-[0-9]+)\|RelProb=(0|1|0\.[0-9]+|[0-9.]+e-[0-9]+)$')"
+check "MISC of the data stays" test "$(count 'SpaceAfter=No|HeadProb=' proba.conllu)" -eq \
+    "$(count 'SpaceAfter=No' test.conllu)"
+check "and nothing piles up" cmp <(predict --proba proba.conllu) proba.conllu
+check "--proba with two threads" cmp <(predict --proba --threads 2 test.conllu) proba.conllu
+expect_exit 0 "predict --proba --json" predict --proba --json test.conllu
+for name in head relation; do
+    check "has the probabilities of every ${name}" test "$words" -eq \
+        "$(sed "s/.*\"${name}_probabilities\":\[//; s/\].*//" "$out" | tr ',' '\n' | wc -l)"
+done
+expect_exit 0 "eval --proba of trees" evaluate --proba test.conllu
+for name in log_loss brier calibration_error; do
+    expect_text "eval --proba has $name" "\"$name\":[0-9]" "$out"
+done
+trusted=$(key log_loss "$out")
+expect_text "eval --proba in words" '^probabilities of heads: log loss [0-9.]+, Brier score [0-9.]+, calibration error [0-9.]+$' \
+    <("$MEDLEY" eval --model m.medley --proba test.conllu)
+check "calibrated probabilities are better" above \
+    "$(key log_loss <("$MEDLEY" eval --model parser.medley --json --proba test.conllu))" "$trusted"
+predict --best 3 test.conllu >best.conllu
+first_trees() { # first_trees FILE: without comments of ours, the best tree of every sentence
+    awk '/^# sent_id/ { id = $0; next } /^# tree = / { keep = $4 == 1; if (keep) print id; next }
+        /^# (score|probability) = / { next } keep' "$1"
+}
+check "the first of the best trees is the tree" cmp <(first_trees best.conllu) parsed.conllu
+check "there are three of a sentence" test "$(grep -c '^# tree = 3$' best.conllu)" -eq 40
+check "scores fall" awk '/^# tree = 1$/ { last = 1e9 } /^# score = / { if ($4 > last) exit 1; last = $4 }' best.conllu
+check "the trees differ" test "$(awk -F'\t' '/^# tree = / { if (heads != "") print id heads; heads = " " } /^# sent_id/ { next_id = $0 }
+    /^# tree = 1$/ { id = next_id } /^[0-9]+\t/ { heads = heads " " $7 } END { print id heads }' best.conllu | sort -u | wc -l)" -eq 120
+check "what --best writes is CoNLL-U" "$MEDLEY" eval --model m.medley --quiet best.conllu
+predict --best 2 --proba test.conllu >both.conllu
+check "--best and --proba tell of each tree" test "$(grep -c '^# probability = ' both.conllu)" -eq 80
+check "and of each arc" test "$(grep -c 'HeadProb=.*RelProb=' both.conllu)" -eq $((2 * words))
+expect_exit 0 "--best --json of trees" predict --best 2 --proba --json test.conllu
+expect_text "has trees" '"best":\[\[\{"score":[-0-9.e]+,"probability":[0-9.e-]+,"heads":\[[0-9,]+\],"labels":\["' "$out"
+expect_exit 0 "--best of a sentence of one word" predict --best 5 one.conllu
+check "which has one tree" test "$(grep -c '^# tree = ' "$out")" -eq 1
+expect_exit 0 "a report with probabilities" "$MEDLEY" report m.medley test.conllu --output trees.html
+expect_text "tells how far they can be trusted" 'id="confidence"' trees.html
+expect_text "of every arc on request" '<title>[^<]* → [^<]*: [0-9.]+.{1,2}%</title>' trees.html
+cp parser.medley m.medley
+
 # ---- measures, of a parser that is often wrong ----
 share() { # share FIELDS: of words that have them right
     paste <(grep -E '^[0-9]+	' test.conllu | cut -f"$1") <(predict test.conllu | grep -E '^[0-9]+	' | cut -f"$1") |
@@ -163,6 +216,36 @@ evaluate test.conllu >poor.json
 check "two poor templates err" above 0.95 "$(key uas poor.json)"
 check "UAS is what counting gives" test "$(share 7)" = "$(printf %.4f "$(key uas poor.json)")"
 check "LAS is what counting gives" test "$(share 7,8)" = "$(printf %.4f "$(key las poor.json)")"
+over_others() { # over_others FILE: words whose arc goes over one that does not hang from the head
+    awk -F'\t' 'function hangs(word, from, steps) {
+            for (; steps <= n; steps++) { word = head[word]; if (word == from) return 1; if (word == 0) return 0 }
+        }
+        function look(i, k, found) {
+            for (i = 1; i <= n; i++) {
+                found = 0
+                for (k = (i < head[i] ? i : head[i]) + 1; k < (i < head[i] ? head[i] : i); k++)
+                    found = found || !hangs(k, head[i], 0)
+                print found
+            }
+            n = 0
+        }
+        $1 ~ /^[0-9]+$/ { head[++n] = $7 } !NF { look() }' "$1"
+}
+over_shares() { # over_shares GOLD PREDICTED: as eval --json tells it
+    heads() { grep -E '^[0-9]+	' "$1" | cut -f7; }
+    paste <(heads "$1") <(heads "$2") <(over_others "$1") <(over_others "$2") |
+        awk '{ same = $1 == $2; gold += $3; said += $4; found += $3 && same; right += $4 && same }
+            END { printf "%.4f %.4f %d %d", said ? right / said : 0, gold ? found / gold : 0, gold, said }'
+}
+told_shares() { # told_shares FILE: the same from JSON
+    sed -E 's/.*"nonprojective":\{"precision":([^,]*),"recall":([^,]*),"gold":([0-9]+),"predicted":([0-9]+)\}.*/\1 \2 \3 \4/' "$1" |
+        awk '{ printf "%.4f %.4f %d %d", $1, $2, $3, $4 }'
+}
+predict test.conllu >poor.conllu
+check "non-projective arcs are what counting gives" \
+    test "$(over_shares test.conllu poor.conllu)" = "$(told_shares poor.json)"
+change '$1 == 1 && ++n % 2' '$7 = 1' test.conllu >selves.conllu
+expect_exit 0 "eval with heads that make no trees" evaluate selves.conllu
 cp parser.medley m.medley
 
 # ---- tagger and parser in a pipe ----
@@ -267,6 +350,10 @@ same_model "l1, rounds of 1" --penalty l1 --batch 1 --unlabelled train.conllu
 same_model "in little memory" --memory 1K train.conllu
 train train.conllu >/dev/null
 check "in little memory: the same bytes" cmp one.medley m.medley
+same_model "calibrated, in little memory" --calibrate --memory 1K train.conllu
+train --calibrate train.conllu >/dev/null
+check "calibrated, in little memory: the same bytes" cmp one.medley m.medley
+same_model "calibrated, projective" --calibrate --projective --unlabelled train.conllu
 same_model "projective, chosen rate" --projective --eta0 auto --unlabelled train.conllu
 resumes() { # resumes NAME ARGUMENTS...
     local name=$1
@@ -278,6 +365,7 @@ resumes() { # resumes NAME ARGUMENTS...
     check "$name: the same bytes" cmp whole.medley m.medley
 }
 resumes "labelled" train.conllu
+resumes "calibrated" --calibrate train.conllu
 resumes "l1, averaged" --penalty l1 --average --unlabelled train.conllu
 
 # ---- bad input ----
@@ -296,6 +384,7 @@ printf '# nothing\n\n' >blank.conllu
 "$MEDLEY" generate twonorm --rows 30 --output rows.csv
 awk -F'\t' '/^[0-9]+\t/ { print length($2) "," length($3) "," $4 }' train.conllu >numbers.csv
 printf 'h.form m.form\n\nh.colour m.form\n' >colour.arcs
+treebank 9 3 >few.conllu
 printf 'U00:%%x[0,0]\n' >chain.template
 printf '# nothing\n' >none.arcs
 head -c 300 parser.medley >cut.medley
@@ -337,7 +426,7 @@ refuse 1 'nowhere.arcs: ' "templates that are not there" --template nowhere.arcs
 refuse 2 "NONSENSE.*UPOS, XPOS" "tags from nowhere" "${small[@]}" --tags NONSENSE train.conllu
 refuse 2 "'11'" "tags from column 11" "${small[@]}" --tags 11 train.conllu
 refuse 2 'roots' "neither one nor many roots" "${small[@]}" --roots few train.conllu
-refuse 2 'calibrate' "--calibrate" "${small[@]}" --calibrate train.conllu
+refuse 3 'few.conllu.*9 are too few.*leave out --calibrate' "--calibrate of few sentences" "${small[@]}" --calibrate few.conllu
 refuse 2 'min-count' "--min-count" "${small[@]}" --min-count 2 train.conllu
 refuse 2 'hash-bits 4' "too few slots" "${small[@]}" --hash-bits 4 train.conllu
 refuse 2 'order' "--order" "${small[@]}" --order 2 train.conllu
@@ -364,8 +453,11 @@ decline() { # decline CODE PATTERN NAME ARGUMENTS...: medley predict refuses in 
     expect_text "$name: says why" "$pattern" "$err"
     check "$name: one line" test "$(wc -l <"$err")" -eq 1
 }
-decline 2 '--proba' "probabilities of trees" --proba test.conllu
-decline 2 '--best' "several trees" --best 2 test.conllu
+decline 2 'at most the 20 best' "too many trees" --best 21 test.conllu
+decline 2 '--scores' "scores of several trees" --best 2 --scores test.conllu
+decline 3 'long.conllu:1: a sentence of 2000 words, at most 1000 can be parsed with --proba' \
+    "probabilities of a sentence too long for them" --proba long.conllu
+decline 3 'at most 1000 can be parsed with --best' "best trees of a sentence too long for them" --best 2 long.conllu
 decline 2 '--scores' "scores of trees" --scores test.conllu
 decline 2 '--constrain' "given trees" --constrain test.conllu
 decline 2 'NONSENSE' "tags from nowhere, predicting" --tags NONSENSE test.conllu
@@ -377,7 +469,7 @@ decline 1 'nowhere.conllu' "a file that is not there, predicting" nowhere.conllu
 expect_exit 3 "a model that is cut short" "$MEDLEY" predict --model cut.medley --output bad.out test.conllu
 expect_exit 3 "eval without heads" evaluate bare.conllu
 expect_text "eval without heads: where" 'bare.conllu:2: ' "$err"
-expect_exit 2 "eval --proba of trees" evaluate --proba test.conllu
+expect_exit 3 "eval --proba without heads" evaluate --proba bare.conllu
 expect_exit 2 "--tags of a tagger" "$MEDLEY" predict --model tagger.medley --tags XPOS --output bad.out test.conllu
 ls -A >after.lst
 check "nothing is left behind" cmp before.lst after.lst

@@ -447,9 +447,10 @@ static void what_cannot_be_calibrated_is_refused(void **state)
 {
     (void)state;
     medley_error error = {0};
-    refuse(make_data("ringnorm", 30, 1), "task=regression calibrate=yes", MEDLEY_USAGE,
-           "`calibrate` is about tasks binary, multiclass and chain and has no place in `task="
-           "regression`");
+    refuse(
+        make_data("ringnorm", 30, 1), "task=regression calibrate=yes", MEDLEY_USAGE,
+        "`calibrate` is about tasks binary, multiclass, chain and tree and has no place in `task="
+        "regression`");
     medley_dataset *rows = make_data("ringnorm", 30, 1);
     rows->sequence_count = 1;
     rows->sequence_start = calloc(2, sizeof *rows->sequence_start);

@@ -176,7 +176,7 @@ static void structs_of_other_versions_are_filled(void **state)
     const medley_listing listing = MEDLEY_LISTING_INIT;
     const medley_option_info info = MEDLEY_OPTION_INFO_INIT;
     const char zeros[EXTRA] = {0};
-    medley_evaluation *e[] = {SHORTER(evaluation, las_no_punct), LONGER(evaluation),
+    medley_evaluation *e[] = {SHORTER(evaluation, nonprojective_recall), LONGER(evaluation),
                               SHORTER(evaluation, confusion)};
     for (int v = 0; v < 3; v++) {
         const size_t size = e[v]->struct_size;

@@ -148,6 +148,49 @@ class Trees(InFolder):
         self.assertEqual(parser(epochs=2).fit(dicts, self.y).predict(dicts), self.y)
         self.assertEqual(model.predict([[], self.X[0]]), [[], self.y[0]])
 
+    def test_all_trees_of_a_sentence_have_the_probabilities_of_heads(self):
+        model = parser(epochs=4, calibrate=True).fit(self.X, self.y)
+        short = [("dog", "NOUN"), ("barks", "VERB"), ("dog", "NOUN")]
+        X = [short, [], max(self.X, key=len)]
+        best = model.predict_best(X, 20, probabilities=True)
+        self.assertEqual([len(best[0]), best[1], len(best[2])], [9, [], 20])
+        tables = model.predict_proba(X)
+        self.assertEqual([t.shape for t in tables], [(3, 4), (0, 1), (len(X[2]), len(X[2]) + 1)])
+        self.assertTrue(all(np.allclose(table.sum(axis=1), 1, atol=1e-5) for table in tables[::2]))
+        summed = np.zeros((3, 4))
+        for tree, _, probability in best[0]:
+            for word, (head, _) in enumerate(tree):
+                summed[word, head] += probability
+        np.testing.assert_allclose(tables[0], summed, atol=1e-5)
+        self.assertAlmostEqual(sum(p for _, _, p in best[0]), 1, places=5)
+        self.assertTrue(all(a[1] >= b[1] for a, b in zip(best[2], best[2][1:])))
+        trees, sure = model.predict(X), model.predict_confidence(X)
+        self.assertEqual([outputs[0][0] for outputs in best if outputs], trees[::2])
+        for tree, shares, table in zip(trees, sure, tables):
+            self.assertEqual([p for p, _ in shares],
+                             [table[w, head] for w, (head, _) in enumerate(tree)])
+            self.assertTrue(all(0 <= p <= 1 for _, p in shares))
+        told = model.evaluate(self.X, self.y, probabilities=True)
+        self.assertLess(told["log_loss"], 0.5)
+        self.assertEqual(told["nonprojective"]["gold"], 0)
+        self.assertNotIn("log_loss", model.evaluate(self.X, self.y))
+        heads = [[head for head, _ in tree] for tree in self.y]
+        bare = parser(epochs=1).fit(self.X, heads)
+        self.assertEqual(bare.predict_best(self.X[:1], 2)[0][0][0], bare.predict(self.X[:1])[0])
+        self.assertEqual(len(bare.predict_confidence(self.X[:1])[0]), len(self.X[0]))
+        self.assertEqual(bare.predict_best([[]]), [[]])
+
+    def test_too_many_or_no_best_trees_are_refused(self):
+        model = parser(epochs=1).fit(self.X, self.y)
+        for count, sentence in ((0, "count=0"), (21, "at most the 20"), ("2", "count='2'")):
+            with self.subTest(count=count):
+                with self.assertRaisesRegex((ValueError, TypeError), sentence):
+                    model.predict_best(self.X[:1], count)
+        with self.assertRaisesRegex(ValueError, "probabilities='yes'"):
+            model.predict_best(self.X[:1], 2, probabilities="yes")
+        with self.assertRaisesRegex(ValueError, "1001 words.*predict_proba"):
+            model.predict_proba([[("dog", "NOUN")] * 1001])
+
     @needs_command
     def test_conllu_goes_in_and_out(self):
         lines = []

@@ -164,6 +164,48 @@ static void trees_are_drawn(void **state)
     medley_dataset_free(data);
 }
 
+/* Twelve times the sentences above, with markup among their words, and one that is long. */
+static void probabilities_of_arcs_are_drawn_where_they_can_be_trusted(void **state)
+{
+    (void)state;
+    md_text text = {0};
+    for (int i = 0; i < 12; i++)
+        md_text_addf(&text, "%s", TREES);
+    medley_dataset *data = read_text(text.data, ".conllu", NULL);
+    const char *const settings[] = {"task",      "tree", "template",  "arc-form-upos",
+                                    "epochs",    "9",    "hash-bits", "10",
+                                    "calibrate", "yes",  NULL};
+    medley_model *sure = fit(data, settings);
+    medley_model *plain =
+        fit(data, (const char *const[]){"task", "tree", "template", "arc-form-upos", "epochs", "9",
+                                        "hash-bits", "10", NULL});
+    medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
+    options.data = data;
+    char *html = report_text(sure, &options);
+    check_markup(html);
+    check_has(html, "id=\"confidence\"");
+    check_has(html, "<title>sees → &lt;i&gt;: ");
+    check_has_not(html, "were not calibrated");
+    free(html);
+    html = report_text(plain, &options);
+    check_has(html, "The scores were not calibrated: train with --calibrate.");
+    check_has_not(html, "<title>sees → ");
+    free(html);
+    for (int w = 1; w <= 1001; w++)
+        md_text_addf(&text, "%d\tword\t_\tNOUN\tNN\t_\t%d\tdep\t_\t_\n", w, w - 1);
+    medley_dataset *longer = read_text(text.data, ".conllu", NULL);
+    options.data = longer;
+    html = report_text(sure, &options);
+    check_has(html, "class=\"tree\"");
+    check_has_not(html, "id=\"confidence\"");
+    free(html);
+    md_text_clear(&text);
+    medley_dataset_free(longer);
+    medley_dataset_free(data);
+    medley_model_free(plain);
+    medley_model_free(sure);
+}
+
 static void numbers_are_drawn(void **state)
 {
     (void)state;
@@ -377,6 +419,7 @@ int main(void)
         cmocka_unit_test(words_of_letters_are_drawn),
         cmocka_unit_test(tagged_sentences_are_drawn),
         cmocka_unit_test(trees_are_drawn),
+        cmocka_unit_test(probabilities_of_arcs_are_drawn_where_they_can_be_trusted),
         cmocka_unit_test(numbers_are_drawn),
         cmocka_unit_test(paths_and_tunings_need_no_model),
         cmocka_unit_test(many_blocks_make_no_large_file),

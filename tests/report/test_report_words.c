@@ -243,7 +243,8 @@ static void the_table_of_a_tree_marks_the_cell_that_differs(void **state)
                                 "hash-bits", "10",   "unlabelled", "yes",           NULL};
     model = fit(data, bare);
     html = report_text(model, &options);
-    check_has(html, "predicted head</th></tr>");
+    check_has(html,
+              "predicted head</th><th class=\"n\" scope=\"col\">probability of the head</th></tr>");
     check_has_not(html, "predicted relation");
     check_has(html, "whole sentences");
     free(html);
