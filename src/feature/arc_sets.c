@@ -114,6 +114,17 @@ static const char arc_form_upos[] =
     "{h.form m.upos,h.upos m.form} {set.upos,crossed} {,dist}\n"
     "h.upos h{-1,+1}.upos m.upos m{-1,+1}.upos crossed {,dist}\n";
 
+/* Single features of words, as many as a language has: those that are governed, and those that
+ * agree. */
+#define SINGLE_FEATS                                                                               \
+    "\n"                                                                                           \
+    "# single features\n"                                                                          \
+    "both.feats[] {dir,dist}\n"                                                                    \
+    "h.upos m.upos both.feats[] {,dist}\n"                                                         \
+    "h.{upos,lemma} m.feats[] {dir,dist}\n"                                                        \
+    "h.upos m.upos m.feats[] {,dist}\n"                                                            \
+    "h.feats[] m.{upos,lemma} {dir,dist}\n"
+
 /* What tells which heads a word may have at all, at a tenth of the cost. */
 static const char arc_prune[] =
     "{dist,set.upos,crossed dist}\n"
@@ -127,7 +138,7 @@ static const char arc_prune[] =
     "h.feats m.feats dist\n"
     "h.{upos,lemma} m.{upos,lemma} crossed\n";
 
-/* Siblings and grandparents, with the same columns as the sets above. */
+/* Siblings and grandparents, with the same columns as the sets above, and single features. */
 static const char second_all[] =
     "# siblings\n"
     "m.{upos,xpos,lemma} s.{upos,xpos,lemma}\n"
@@ -148,7 +159,7 @@ static const char second_all[] =
     "g.upos h.upos m.upos {g-1.upos,g+1.upos,h-1.upos,h+1.upos,m-1.upos,m+1.upos}\n"
     "g.feats h.feats m.feats\n"
     "g.feats m.feats\n"
-    "g.form m.form\n";
+    "g.form m.form\n" SINGLE_FEATS;
 
 static const char second_form_upos[] =
     "# siblings\n"
@@ -170,7 +181,7 @@ const md_template_set md_arc_sets[] = {
     {"arc-507", "507 templates over forms, lemmas, both kinds of tags and features of words",
      arc_507},
     {"arc-form-upos", "154 templates over forms and universal tags only", arc_form_upos},
-    {"arc-prune", "templates of parsers that tell others which arcs to look at", arc_prune},
+    {"arc-prune", "52 templates of parsers that tell others which arcs to look at", arc_prune},
     {NULL, NULL, NULL}};
 
 const char *const md_arc_second[] = {second_all, second_form_upos, NULL};
