@@ -238,7 +238,8 @@ typedef struct medley_summary {
                             "fou=standard, pix=none" where views differ, the first ones of many;
                             "": the model has no columns of numbers */
     size_t steps_skipped; /**< of log losses: steps that were left out, since the row was nearly
-                               certain (option skip-certain); 0 in a loaded model */
+                               certain (option skip-certain), and of trees also arcs of other words
+                               that were nearly impossible; 0 in a loaded model */
     medley_regret regret;
     medley_mistakes mistakes;
     const medley_preselected *preselected; /**< [preselected_count]; NULL: none were looked at, or

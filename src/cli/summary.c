@@ -197,8 +197,9 @@ static void print_mistakes(FILE *file, const medley_summary *summary)
 static void print_skipped(FILE *file, const medley_summary *summary)
 {
     if (summary->steps_skipped > 0)
-        fprintf(file, "%zu steps of nearly certain rows were left out (--skip-certain 0: none)\n",
-                summary->steps_skipped);
+        fprintf(file, "%zu steps of nearly certain %s were left out (--skip-certain 0: none)\n",
+                summary->steps_skipped,
+                medley_task_about(summary->task)->has_heads ? "words and arcs" : "rows");
 }
 
 /* Option preselect: what was kept, and the best of what was not. */

@@ -56,7 +56,7 @@ static void find_gradient(const md_round *round, size_t item)
     md_gather *gather = online->gather;
     const int32_t *gold = p->gold + example.row;
     inference->space.shape.row = example.row;
-    inference->whole = gather != NULL;
+    inference->whole = gather != NULL || !(online->settings.skip_threshold > 0);
     online->gradients[item] = (md_gradient){.example = example, .delta = &inference->delta};
     if (gather != NULL)
         memcpy(gather->score + item * gather->parts, inference->score,
@@ -82,7 +82,7 @@ static void gather_gradients(md_online *online, const md_round *round)
         if (online->problem.loss->by_marginals) {
             const md_space space = online->problem.space;
             md_delta_list(delta, space.structure->part_count(space.shape, example.length),
-                          MD_NEGLIGIBLE_PART);
+                          online->settings.skip_threshold > 0 ? MD_NEGLIGIBLE_PART : 0);
             md_delta_group_rows(delta, example.length, md_row_width(space, example.length));
         }
         drop_parts(online, i, example);
