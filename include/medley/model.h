@@ -170,10 +170,10 @@ typedef struct medley_epoch {
 } medley_epoch;
 
 /**
- * What SPOM's proposition 3 says of a run with rates eta0/sqrt(t): the regret of T rounds, which is
- * what they lost, each before its step and with the penalty at the end of its epoch, less T times
- * the objective of the model, is not above the bound. All 0: it says nothing of this run, or the
- * model was loaded. Frozen.
+ * What SPOM's proposition 3 says of a run with rates eta0/sqrt(t), one example and one prox in a
+ * round, and no step left out: the regret of T rounds, which is what they lost, each before its
+ * step and with the penalty at the end of its epoch, less T times the objective of the model, is
+ * not above the bound. All 0: it says nothing of this run, or the model was loaded. Frozen.
  */
 typedef struct medley_regret {
     double gradient; /**< G: no gradient of a loss is longer */
