@@ -225,7 +225,8 @@ typedef struct medley_summary {
     size_t support_rows;
     unsigned long long seed;
     size_t threads; /**< 0 in a loaded model */
-    bool converged; /**< the objective had settled, or early stopping ended the run */
+    bool converged; /**< of methods that end at a gap it is no larger than was asked for; of others
+                         the objective had settled, or early stopping ended the run */
     size_t updates; /**< examples that caused a step (online methods); 0 in a loaded model */
     double radius;  /**< of method obscure: R, the ball of stage 2; NaN: none, or a loaded model */
     double bound; /**< theorem 1: with probability 0.95 the objective exceeds the optimum by no more
@@ -246,6 +247,8 @@ typedef struct medley_summary {
                                                 the model was loaded */
     size_t preselected_count;
     size_t preselected_rows; /**< that they were judged by */
+    double wanted_gap; /**< of online methods that end at a gap (option gap): which; NaN: others,
+                            or a loaded model */
 } medley_summary;
 
 /** The summary of a model, borrowed from it. */

@@ -149,6 +149,10 @@ bool cli_aims_at_gap(const medley_summary *summary)
 
 void cli_print_certificate(FILE *file, const medley_summary *summary)
 {
+    if (isnan(summary->gap) && !isnan(summary->wanted_gap))
+        fprintf(file,
+                "no certificate: with this penalty no bound from below is known, and --gap is "
+                "only estimated\n");
     if (isnan(summary->gap))
         return;
     if (!cli_aims_at_gap(summary)) {

@@ -273,6 +273,8 @@ static medley_status fill_summary(md_builder *b)
     summary->seed = (unsigned long long)problem->options->seed;
     summary->threads = problem->threads;
     summary->converged = result->converged;
+    summary->wanted_gap =
+        problem->method->about->takes & MD_TAKES_GAP ? problem->options->gap : NAN;
     return MEDLEY_OK;
 }
 
