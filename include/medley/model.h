@@ -254,6 +254,12 @@ typedef struct medley_summary {
 /** The summary of a model, borrowed from it. */
 MEDLEY_API const medley_summary *medley_model_summary(const medley_model *model);
 
+/**
+ * Of one of the summary's blocks whose kernel is exp(-d/gamma) of distances d (option distance):
+ * gamma. NaN: it has another kernel, or no part in the model.
+ */
+MEDLEY_API double medley_model_gamma(const medley_model *model, size_t block);
+
 /** A weight of a feature of a template, or of neighbouring labels. Frozen. */
 typedef struct medley_feature {
     char *text;   /**< "U02:the -> B-NP", "B-NP I-NP" */

@@ -60,7 +60,7 @@ static medley_status print_json(const medley_model *model, const size_t *order, 
     cli_json_result(model);
     json_count(stdout, "active_blocks", s->active_blocks);
     cli_json_labels(stdout, model, medley_model_label_count(model));
-    cli_json_blocks(s, order);
+    cli_json_blocks(model, order);
     if (features > 0)
         CLI_TRY(print_json_features(model, features, error));
     json_end(stdout);
@@ -87,6 +87,7 @@ static void print_text(const medley_model *model, size_t top)
     printf("\n");
     if (s->scale[0] != '\0')
         printf("scale %s\n", s->scale);
+    cli_print_gammas(stdout, model);
     if (!cli_print_calibration(stdout, model) && task->has_probabilities)
         printf("probabilities are not calibrated (train --calibrate)\n");
     printf("\n");

@@ -15,16 +15,21 @@ void cli_json_settings(const medley_summary *summary)
         json_string(stdout, "scale", summary->scale);
 }
 
-void cli_json_blocks(const medley_summary *summary, const size_t *order)
+void cli_json_blocks(const medley_model *model, const size_t *order)
 {
+    const medley_summary *summary = medley_model_summary(model);
     json_open(stdout, "blocks", '[');
     for (size_t m = 0; m < summary->block_count; m++) {
-        const medley_block_info *block = &summary->blocks[order != NULL ? order[m] : m];
+        const size_t which = order != NULL ? order[m] : m;
+        const medley_block_info *block = &summary->blocks[which];
+        const double gamma = medley_model_gamma(model, which);
         json_open(stdout, NULL, '{');
         json_string(stdout, "name", block->name);
         json_number(stdout, "weight", block->weight);
         json_number(stdout, "norm", block->norm);
         json_count(stdout, "features", block->features);
+        if (!isnan(gamma))
+            json_number(stdout, "gamma", gamma);
         json_close(stdout, '}');
     }
     json_close(stdout, ']');
@@ -243,6 +248,15 @@ void cli_print_saved(FILE *file, const medley_summary *summary, const char *path
             interrupted ? "; training was interrupted" : "");
 }
 
+void cli_print_gammas(FILE *file, const medley_model *model)
+{
+    const medley_summary *s = medley_model_summary(model);
+    for (size_t m = 0; m < s->block_count; m++)
+        if (!isnan(medley_model_gamma(model, m)))
+            fprintf(file, "%s: exp(-d/gamma) of distances d, gamma %.6g\n", s->blocks[m].name,
+                    medley_model_gamma(model, m));
+}
+
 bool cli_print_calibration(FILE *file, const medley_model *model)
 {
     const medley_summary *s = medley_model_summary(model);
@@ -278,7 +292,7 @@ void cli_json_model(const medley_model *model)
     json_number(stdout, "eta0", s->eta0);
     json_count(stdout, "examples", s->examples);
     json_count(stdout, "parts", s->parts);
-    cli_json_blocks(s, NULL);
+    cli_json_blocks(model, NULL);
     json_count(stdout, "active_blocks", s->active_blocks);
     cli_json_result(model);
 }
@@ -299,6 +313,7 @@ void cli_print_model(FILE *file, const medley_model *model)
             s->objective);
     if (s->scale[0] != '\0')
         fprintf(file, "scale %s\n", s->scale);
+    cli_print_gammas(file, model);
     print_preselection(file, s);
     cli_print_certificate(file, s);
     print_stages(file, s);
