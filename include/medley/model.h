@@ -207,7 +207,8 @@ typedef struct medley_preselected {
 /** Everything there is to say about a model. Allocated by the library only. */
 typedef struct medley_summary {
     const char *task, *method, *loss, *penalty;
-    double lambda, C, spicy_C, eta0;
+    double lambda, C, spicy_C, eta0; /**< lambda 0: the method has no penalty, and `penalty` is the
+                                          norm that it works with; the objective is the mean loss */
     size_t examples, parts; /**< of the training data: sentences and words, or rows and rows */
     const medley_block_info *blocks; /**< [block_count] */
     size_t block_count, active_blocks;

@@ -7,7 +7,9 @@ void cli_json_settings(const medley_summary *summary)
     json_string(stdout, "task", summary->task);
     json_string(stdout, "method", summary->method);
     json_string(stdout, "loss", summary->loss);
-    json_string(stdout, "penalty", summary->penalty);
+    json_string(stdout, "penalty", summary->lambda > 0 ? summary->penalty : "none");
+    if (!(summary->lambda > 0))
+        json_string(stdout, "norm", summary->penalty);
     json_number(stdout, "lambda", summary->lambda);
     json_number(stdout, "C", summary->C);
     json_number(stdout, "spicy_C", summary->spicy_C);
@@ -300,17 +302,20 @@ void cli_json_model(const medley_model *model)
 void cli_print_model(FILE *file, const medley_model *model)
 {
     const medley_summary *s = medley_model_summary(model);
-    fprintf(file, "%s, %s loss, penalty %s, method %s\n", s->task, s->loss, s->penalty, s->method);
-    fprintf(file, "lambda %.4g (C %.4g, spicy_C %.4g)", s->lambda, s->C, s->spicy_C);
+    const bool penalised = s->lambda > 0;
+    fprintf(file, "%s, %s loss, %s %s, method %s\n", s->task, s->loss,
+            penalised ? "penalty" : "no penalty, norm", s->penalty, s->method);
+    if (penalised)
+        fprintf(file, "lambda %.4g (C %.4g, spicy_C %.4g), ", s->lambda, s->C, s->spicy_C);
     if (!cli_aims_at_gap(s) && !isnan(s->eta0))
-        fprintf(file, ", %s %g", isnan(s->radius) ? "eta0" : "eta", s->eta0);
+        fprintf(file, "%s %g, ", isnan(s->radius) ? "eta0" : "eta", s->eta0);
     if (!cli_aims_at_gap(s))
-        fprintf(file, ", %zu epochs", s->epoch_count);
-    fprintf(file, ", seed %llu\n%zu examples", s->seed, s->examples);
+        fprintf(file, "%zu epochs, ", s->epoch_count);
+    fprintf(file, "seed %llu\n%zu examples", s->seed, s->examples);
     if (medley_task_about(s->task)->has_labels)
         fprintf(file, ", %zu labels", medley_model_label_count(model));
-    fprintf(file, ", %zu of %zu blocks active, objective %.6g\n", s->active_blocks, s->block_count,
-            s->objective);
+    fprintf(file, ", %zu of %zu blocks active, %s %.6g\n", s->active_blocks, s->block_count,
+            penalised ? "objective" : "mean loss", s->objective);
     if (s->scale[0] != '\0')
         fprintf(file, "scale %s\n", s->scale);
     cli_print_gammas(file, model);
