@@ -190,7 +190,7 @@ class Inputs(InFolder):
         told = MKLClassifier("rbf", method="spom", epochs=3).fit(X, y).summary()["theory"]
         self.assertEqual(list(told), ["G", "F", "regret_bound", "regret"])
         self.assertLess(told["regret"], told["regret_bound"])
-        told = MKLClassifier("rbf", method="obscure", batch=1).fit(X, y).summary()["theory"]
+        told = MKLClassifier("rbf", method="obscure").fit(X, y).summary()["theory"]
         self.assertLessEqual(told["online_updates"], told["mistake_bound"])
         self.assertIsNone(MKLClassifier("rbf", method="spicy").fit(X, y).summary()["theory"])
 
