@@ -12,7 +12,7 @@ from pathlib import Path
 import common
 
 HERE = Path(__file__).resolve().parent
-NAMES = ("ocr", "chunking", "parsing", "spicy", "obscure", "theory")
+NAMES = ("ocr", "chunking", "parsing", "spicy", "obscure", "theory", "penalties")
 
 
 def arguments():

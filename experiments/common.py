@@ -152,10 +152,13 @@ def revision():
         return "no commit known"
 
 
+BEGUN = revision()  # the tree may go on while an experiment runs
+
+
 def machine():
     """One line on where and when the figures came about."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    return f"{processor()}, load average {load:.1f} at the end; {revision()}"
+    return f"{processor()}, load average {load:.1f} at the end; {BEGUN}"
 
 
 def markdown_table(header, rows):

@@ -92,7 +92,8 @@ def measure(laboratory, options, files, folder):
         if part in options.parts:
             found = getattr(scaling, f"measure_{part}")(laboratory, options, files)
             scaling.picture(found, folder / f"figure{number}.svg", label)
-            text.append(scaling.report(found, scaling_title(part, number, fixed, options), label))
+            text.append(scaling.report(found, scaling_title(part, number, fixed, options), label,
+                                       options.scaling_splits))
             raw[part] = brief(found)
     if "beyond" in options.parts:
         found = scaling.measure_beyond(laboratory, options, files)
@@ -110,8 +111,9 @@ def brief(found):
 
 def scaling_title(part, number, fixed, options):
     return (f"## Seconds against the number of {part} (figure {number})\n\n"
-            f"{fixed}, C = {options.C}: medians of training time over up to {options.scaling_splits} "
-            "splits, kernels computed beforehand.\nQuartiles are in the figure.\n")
+            f"{fixed}, C = {options.C}: medians of training time over {options.scaling_splits} "
+            "splits, or over as many as stand in brackets, kernels computed beforehand. \"> 61 (run 2)\": the second\n"
+            "run was interrupted then; \"stopped\": no larger size was tried after that. Quartiles are in the figure.\n")
 
 
 def report(options, laboratory, parts):

@@ -88,11 +88,11 @@ def picture(found, path, label):
     write_panels(path, [panels[:2], panels[2:]] if len(panels) > 2 else [panels], lab.STYLE)
 
 
-def report(found, title, label):
+def report(found, title, label, splits):
     parts = [title]
     for data, methods in found.items():
         sizes = sorted({size for cells in methods.values() for size in cells})
-        rows = [[name, *(cell(cells.get(size)) for size in sizes)]
+        rows = [[name, *(cell(cells.get(size), splits) or "stopped" for size in sizes)]
                 for name, cells in methods.items()]
         if rows:
             header = [f"{data}: {label}", *(f"{size:,}" for size in sizes)]
@@ -100,12 +100,14 @@ def report(found, title, label):
     return "\n".join(parts)
 
 
-def cell(runs):
+def cell(runs, splits):
+    """The median, and of how many runs it is if these are fewer than the splits."""
     if not runs:
         return ""
     if not lab.finished(runs):
-        return f"> {runs[-1]['seconds']:.0f}"
-    return f"{lab.quartiles(lab.column(runs, 'seconds'))[0]:.3f}"
+        return f"> {runs[-1]['seconds']:.0f} (run {len(runs)})"
+    median = lab.quartiles(lab.column(runs, "seconds"))[0]
+    return f"{median:.3f}" + (f" ({len(runs)})" if len(runs) < splits else "")
 
 
 # ---- beyond the paper ----
@@ -191,7 +193,7 @@ def report_beyond(found, options):
                 rows.append([f"{name}, {place}", f"{m:,}",
                              f"{value_bytes(m, options.fixed_rows) / 1e6:,.0f}",
                              middle("seconds_kernels", 2),
-                             cell(runs), middle("iterations", 0), middle("passes", 0),
+                             cell(runs, options.beyond_splits), middle("iterations", 0), middle("passes", 0),
                              middle("active", 0), middle("peak_rss_mb", 0)])
             slope = exponent(medians(sizes, "seconds"))
             rows.append([f"{name}, {place}", "exponent", "", "",

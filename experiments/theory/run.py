@@ -68,15 +68,22 @@ def regrets(lab, options):
                     run = lab.train(data, ["--method", "spom", "--loss", loss, "--penalty", penalty,
                                            "--eta0", rate, "--schedule", "sqrt", "--skip-certain", "0",
                                            "--epochs", str(options.epochs)])
-                    best = min(epoch["objective"] for epoch in run["epochs"])
                     found.append(dict(run["theory"], data=data, loss=loss, penalty=penalty, rate=rate,
                                       eta0=run["eta0"], examples=run["examples"],
                                       rounds=run["examples"] * options.epochs,
-                                      best=min(best, run["objective"]), objective=run["objective"],
+                                      objective=run["objective"],
                                       epochs=[epoch["objective"] for epoch in run["epochs"]]))
                     print(f"{data}, {loss}, {penalty}, {rate}: regret {run['theory']['regret']:.3g}, "
                           f"bound {run['theory']['regret_bound']:.3g}", flush=True)
+    for run in found:
+        run["best"] = min(other["objective"] for other in found if problem(other) == problem(run))
+        run["regret_best"] = sum(run["examples"] * (epoch - run["best"]) for epoch in run["epochs"])
     return found
+
+
+def problem(run):
+    """Runs that differ in their first rate only have one objective."""
+    return run["data"], run["loss"], run["penalty"]
 
 
 def mistakes(lab, options):
@@ -122,11 +129,14 @@ def picture(path, runs):
 def report(options, runs, counts):
     rows = [[f"{run['data']}, {run['loss']}, {run['penalty']}, {run['rate']}", f"{run['eta0']:.3g}",
              f"{run['G']:.3g}", f"{run['F']:.3g}", f"{run['rounds']:,}", f"{run['regret']:.3g}",
-             f"{run['regret_bound']:.3g}", f"{run['regret'] / run['regret_bound']:.1e}",
-             f"{run['objective']:.4g}"] for run in runs]
+             f"{run['regret_best']:.3g}", f"{run['regret_bound']:.3g}",
+             f"{run['regret_best'] / run['regret_bound']:.1e}", f"{run['objective']:.4g}",
+             f"{run['best']:.4g}"] for run in runs]
     table = common.markdown_table(["data, loss, penalty, rule of the first rate", "eta0", "G", "F",
-                                   "rounds", "regret", "bound", "regret / bound", "objective"], rows)
-    below = sum(run["regret"] <= run["regret_bound"] for run in runs)
+                                   "rounds", "regret against its own model", "against the best", "bound",
+                                   "the latter / bound", "objective", "best objective"], rows)
+    below = sum(run["regret_best"] <= run["regret_bound"] for run in runs)
+    costs = sum(run["examples"] * sum(run["epochs"]) <= run["regret_bound"] for run in runs)
     online = common.markdown_table(
         ["data, p", "rounds", "mistakes", "updates", "bound", "its cumulative loss"],
         [[f"{c['data']}, {c['p']}", c["online_rounds"], c["mistakes"], c["online_updates"],
@@ -140,8 +150,10 @@ Made by `experiments/theory/run.py` ({common.machine()}).
 
 Proposition 3 of Martins et al.: with rates eta0 / sqrt(t) the sum over T rounds of what a round cost, penalty included, less what the best
 model would have cost is at most (F²/(2 eta0) + G² eta0) sqrt(T). G is a bound of the length of gradients, F the diameter of the ball of
-proposition 9.3, in which weights are kept. "Regret" is measured against the last model, {options.epochs} epochs; the figure shows it
-against the best objective seen, epoch by epoch, with the bound dashed. Rules of the first rate: `theory` is F/(sqrt(2) G), which has the least bound;
+proposition 9.3, in which weights are kept. Regret is measured after {options.epochs} epochs, against the model that the run
+itself ends with and against the best one found for the same data, loss and penalty, by any of the three rules of the first rate; the figure shows the
+latter, epoch by epoch, with the bound dashed. The optimum may be lower still; but even what the rounds cost in
+all, the regret against an objective of 0, is below the bound in {costs} of {len(runs)} runs. Rules of the first rate: `theory` is F/(sqrt(2) G), which has the least bound;
 `paper` the best of 0.01, 0.1, 1 and 10 after 5 epochs; `auto` the command's own search.
 
 **Below the bound: {below} of {len(runs)} runs.** The bound is far above: G and F are those of the worst case, F that of a ball

@@ -170,10 +170,10 @@ typedef struct medley_epoch {
 } medley_epoch;
 
 /**
- * What SPOM's proposition 3 says of a run with rates eta0/sqrt(t): the regret of T rounds, which is
- * what they lost, each before its step and with the penalty at the end of its epoch, less T times
- * the objective of the model, is not above the bound. All 0: it says nothing of this run, or the
- * model was loaded. Frozen.
+ * What SPOM's proposition 3 says of a run with rates eta0/sqrt(t), one example and one prox in a
+ * round, and no step left out: the regret of T rounds, which is what they lost, each before its
+ * step and with the penalty at the end of its epoch, less T times the objective of the model, is
+ * not above the bound. All 0: it says nothing of this run, or the model was loaded. Frozen.
  */
 typedef struct medley_regret {
     double gradient; /**< G: no gradient of a loss is longer */
@@ -207,7 +207,8 @@ typedef struct medley_preselected {
 /** Everything there is to say about a model. Allocated by the library only. */
 typedef struct medley_summary {
     const char *task, *method, *loss, *penalty;
-    double lambda, C, spicy_C, eta0;
+    double lambda, C, spicy_C, eta0; /**< lambda 0: the method has no penalty, and `penalty` is the
+                                          norm that it works with; the objective is the mean loss */
     size_t examples, parts; /**< of the training data: sentences and words, or rows and rows */
     const medley_block_info *blocks; /**< [block_count] */
     size_t block_count, active_blocks;
@@ -225,7 +226,8 @@ typedef struct medley_summary {
     size_t support_rows;
     unsigned long long seed;
     size_t threads; /**< 0 in a loaded model */
-    bool converged; /**< the objective had settled, or early stopping ended the run */
+    bool converged; /**< of methods that end at a gap it is no larger than was asked for; of others
+                         the objective had settled, or early stopping ended the run */
     size_t updates; /**< examples that caused a step (online methods); 0 in a loaded model */
     double radius;  /**< of method obscure: R, the ball of stage 2; NaN: none, or a loaded model */
     double bound; /**< theorem 1: with probability 0.95 the objective exceeds the optimum by no more
@@ -238,17 +240,26 @@ typedef struct medley_summary {
                             "fou=standard, pix=none" where views differ, the first ones of many;
                             "": the model has no columns of numbers */
     size_t steps_skipped; /**< of log losses: steps that were left out, since the row was nearly
-                               certain (option skip-certain); 0 in a loaded model */
+                               certain (option skip-certain), and of trees also arcs of other words
+                               that were nearly impossible; 0 in a loaded model */
     medley_regret regret;
     medley_mistakes mistakes;
     const medley_preselected *preselected; /**< [preselected_count]; NULL: none were looked at, or
                                                 the model was loaded */
     size_t preselected_count;
     size_t preselected_rows; /**< that they were judged by */
+    double wanted_gap; /**< of online methods that end at a gap (option gap): which; NaN: others,
+                            or a loaded model */
 } medley_summary;
 
 /** The summary of a model, borrowed from it. */
 MEDLEY_API const medley_summary *medley_model_summary(const medley_model *model);
+
+/**
+ * Of one of the summary's blocks whose kernel is exp(-d/gamma) of distances d (option distance):
+ * gamma. NaN: it has another kernel, or no part in the model.
+ */
+MEDLEY_API double medley_model_gamma(const medley_model *model, size_t block);
 
 /** A weight of a feature of a template, or of neighbouring labels. Frozen. */
 typedef struct medley_feature {

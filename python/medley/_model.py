@@ -160,6 +160,20 @@ class Model(Handle):
         return [{"kernel": text(k.name), "error": k.error, "kept": k.kept} for k in kernels]
 
     @property
+    def theory(self):
+        """What a theorem says of the run, as `medley train --json` tells it; None: nothing."""
+        regret, mistakes = self._summary.regret, self._summary.mistakes
+        if regret.gradient > 0:
+            told = ("G", "F", "regret_bound", "regret")
+            found = (regret.gradient, regret.diameter, regret.bound, regret.measured)
+        elif mistakes.rounds > 0:
+            told = ("online_rounds", "mistakes", "online_updates", "mistake_bound", "cumulative_loss")
+            found = (mistakes.rounds, mistakes.mistakes, mistakes.updates, mistakes.bound, mistakes.loss)
+        else:
+            return None
+        return dict(zip(told, found))
+
+    @property
     def epochs(self):
         summary = self._summary
         names = [name for name, _ in s.Epoch._fields_]
@@ -180,7 +194,7 @@ class Model(Handle):
             if not isinstance(value, ctypes._Pointer):
                 told[name] = value
         told["blocks"], told["epochs"] = self.blocks, self.epochs
-        told["preselected"] = self.preselected
+        told["preselected"], told["theory"] = self.preselected, self.theory
         return told
 
     def strongest(self, block, most):

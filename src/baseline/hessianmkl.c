@@ -194,7 +194,7 @@ const md_method md_method_hessianmkl = {
     .about = &(const md_about){.name = "hessianmkl",
                                .summary = "for comparison: as spicy, by Newton's steps on kernel "
                                           "weights (HessianMKL)",
-                               .takes = MD_BATCH_TAKES},
+                               .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
     .fit_path = md_fit_batch_path,
     .solve = md_batch_hessianmkl,
     .squares = true,

@@ -107,7 +107,7 @@ const md_method md_method_levelmkl = {
     .about = &(const md_about){.name = "levelmkl",
                                .summary = "for comparison: as spicy, by projections of kernel "
                                           "weights on level sets (LevelMKL)",
-                               .takes = MD_BATCH_TAKES},
+                               .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
     .fit_path = md_fit_batch_path,
     .solve = md_batch_levelmkl,
     .squares = true,

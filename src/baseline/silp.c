@@ -45,7 +45,7 @@ const md_method md_method_silp = {
     .about = &(const md_about){.name = "silp",
                                .summary = "for comparison: as spicy, by linear programs for "
                                           "kernel weights (SILP)",
-                               .takes = MD_BATCH_TAKES},
+                               .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS},
     .fit_path = md_fit_batch_path,
     .solve = md_batch_silp,
     .squares = true,

@@ -5,6 +5,7 @@
  *
  *     dJ/dd_m = -lambda/2 ||theta_m||^2,
  *
+ * (where blocks have weights c, those of kernels are d_m / c_m^2, and theta_m is over c_m here),
  * the largest weight giving or taking what the others want. As in simplemkl.c, steps go as far as
  * the next weight that becomes 0, and on from there while J falls; then a golden section divides
  * the last stretch. Every look at J is a call of the machine, which goes on with the theta of the
@@ -12,11 +13,12 @@
 #include "baseline/inner_pegasos.h"
 #include "baseline/reduced_gradient.h"
 #include "optim/optim.h"
+#include "penalty/block_weight.h"
 
 static const double PRECISION = 0.1; /* of the golden section, as in the paper */
 static const double SHORTEST = 1e-3; /* share of a stretch that it looks at while nothing helps */
 
-enum { ARRAYS = 3 }; /* weights; where a stretch begins, and where it leads */
+enum { ARRAYS = 3 }; /* kernel weights; d where a stretch begins, and where it leads */
 
 /* What the call that is about to end was for. */
 enum purpose { FOR_GRADIENT, FOR_STRETCH, FOR_SECTION };
@@ -40,6 +42,12 @@ static double *base_of(const md_online *online)
 static double *slope_of(const md_online *online)
 {
     return online->own + 2 * online->problem.block_count;
+}
+
+/* c_m */
+static double weight_of(const md_online *online, size_t m)
+{
+    return md_block_weight(md_penalty_block_weights(online->problem.penalty), m);
 }
 
 static medley_status check(const md_problem *problem, medley_error *error)
@@ -71,7 +79,8 @@ static void try_step(md_online *online, enum purpose purpose, double step)
     s->purpose = purpose;
     s->step = step;
     for (size_t m = 0; m < online->problem.penalised; m++)
-        online->own[m] = fmax(0, base_of(online)[m] + step * slope_of(online)[m]);
+        online->own[m] = fmax(0, base_of(online)[m] + step * slope_of(online)[m]) /
+                         (weight_of(online, m) * weight_of(online, m));
     if (purpose == FOR_STRETCH)
         online->own[s->which] = 0; /* whatever rounding has left */
     md_inner_use_weights(online);
@@ -94,25 +103,28 @@ static void try_stretch(md_online *online)
 static void take_weights(md_online *online, double total)
 {
     struct simplemkl *s = online->state;
-    memcpy(base_of(online), online->own, online->problem.penalised * sizeof *online->own);
+    for (size_t m = 0; m < online->problem.penalised; m++)
+        base_of(online)[m] = online->own[m] * weight_of(online, m) * weight_of(online, m);
     s->best_step = 0;
     s->best_total = total;
 }
 
+/* From where the next stretch begins. */
 static void find_direction(md_online *online)
 {
     const md_online_problem *p = &online->problem;
     struct simplemkl *s = online->state;
+    const double *base = base_of(online);
     double *slope = slope_of(online);
     s->mu = 0;
     for (size_t m = 0; m < p->penalised; m++)
-        s->mu = online->own[m] > online->own[s->mu] ? m : s->mu;
+        s->mu = base[m] > base[s->mu] ? m : s->mu;
     for (size_t m = 0; m < p->penalised; m++) {
-        const double norm = p->blocks[m]->norm;
-        const double of_mu = p->blocks[s->mu]->norm;
+        const double norm = p->blocks[m]->norm / weight_of(online, m);
+        const double of_mu = p->blocks[s->mu]->norm / weight_of(online, s->mu);
         slope[m] = online->settings.lambda / 2 * (norm - of_mu) * (norm + of_mu);
     }
-    const double sum = md_reduced_direction(slope, online->own, p->penalised);
+    const double sum = md_reduced_direction(slope, base, p->penalised);
     if (p->penalised > 0)
         slope[s->mu] -= sum;
 }
@@ -193,8 +205,8 @@ const md_rule md_rule_simplemkl_pegasos = {
     .about = {.name = "simplemkl-pegasos",
               .summary = "for comparison: as spom, by reduced gradients on kernel weights around "
                          "Pegasos",
-              .takes = MD_LOOP_TAKES | MD_TAKES_BLOCKS | MD_TAKES_TEMPLATES | MD_TAKES_CHECKPOINTS |
-                       MD_TAKES_BOUND | MD_TAKES_PENALTY | MD_TAKES_EPOCHS},
+              .takes = MD_LOOP_TAKES | MD_ALL_BLOCKS | MD_TAKES_BOUND | MD_TAKES_PENALTY |
+                       MD_TAKES_EPOCHS},
     .traits = {.own_terms = true, .epochs = 100},
     .smaller = {"C"},
     .state_size = sizeof(struct simplemkl),

@@ -212,7 +212,7 @@ void csv_quoted(FILE *file, const char *text);
 
 void cli_json_settings(const medley_summary *summary); /* task ... spicy_C */
 /* The key "blocks"; order: indices, or NULL for that of the summary. */
-void cli_json_blocks(const medley_summary *summary, const size_t *order);
+void cli_json_blocks(const medley_model *model, const size_t *order);
 void cli_json_labels(FILE *file, const medley_model *model, size_t count); /* the key "labels" */
 
 /* objective, dual, gap, iterations; of models with a bias also bias, newton_steps, passes;
@@ -234,6 +234,9 @@ void cli_print_model(FILE *file, const medley_model *model);
 /* Where it was written and how large it is. */
 void cli_print_saved(FILE *file, const medley_summary *summary, const char *path, size_t bytes,
                      bool interrupted);
+
+/* gamma of kernels from distances; nothing of others. */
+void cli_print_gammas(FILE *file, const medley_model *model);
 
 /* "calibrated probabilities: temperature 0.52, offsets -0.2 to 0.3"; false: there are none. */
 bool cli_print_calibration(FILE *file, const medley_model *model);

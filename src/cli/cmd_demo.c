@@ -194,7 +194,7 @@ static void print_json(const struct demo *demo)
         json_close(stdout, '}');
     }
     json_close(stdout, ']');
-    cli_json_blocks(medley_model_summary(demo->mixture), NULL);
+    cli_json_blocks(demo->mixture, NULL);
     json_string(stdout, "report", demo->report);
     json_number(stdout, "seconds", demo->seconds);
     json_end(stdout);

@@ -60,7 +60,7 @@ static medley_status print_json(const medley_model *model, const size_t *order, 
     cli_json_result(model);
     json_count(stdout, "active_blocks", s->active_blocks);
     cli_json_labels(stdout, model, medley_model_label_count(model));
-    cli_json_blocks(s, order);
+    cli_json_blocks(model, order);
     if (features > 0)
         CLI_TRY(print_json_features(model, features, error));
     json_end(stdout);
@@ -75,9 +75,13 @@ static void print_text(const medley_model *model, size_t top)
     if (task->has_labels)
         printf(" with %zu labels", medley_model_label_count(model));
     printf(", learnt by %s from %zu examples\n", s->method, s->examples);
-    printf("%s loss, penalty %s, lambda %.4g (C %.4g)", s->loss, s->penalty, s->lambda, s->C);
+    if (s->lambda > 0)
+        printf("%s loss, penalty %s, lambda %.4g (C %.4g)", s->loss, s->penalty, s->lambda, s->C);
+    else
+        printf("%s loss, no penalty, norm %s", s->loss, s->penalty);
     if (!cli_aims_at_gap(s))
-        printf(", objective %.6g after %zu epochs", s->objective, s->epoch_count);
+        printf(", %s %.6g after %zu epochs", s->lambda > 0 ? "objective" : "mean loss",
+               s->objective, s->epoch_count);
     printf("\n");
     cli_print_certificate(stdout, s);
     printf("%zu of %zu blocks active, %zu support rows", s->active_blocks, s->block_count,
@@ -87,6 +91,7 @@ static void print_text(const medley_model *model, size_t top)
     printf("\n");
     if (s->scale[0] != '\0')
         printf("scale %s\n", s->scale);
+    cli_print_gammas(stdout, model);
     if (!cli_print_calibration(stdout, model) && task->has_probabilities)
         printf("probabilities are not calibrated (train --calibrate)\n");
     printf("\n");

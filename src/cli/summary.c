@@ -7,7 +7,9 @@ void cli_json_settings(const medley_summary *summary)
     json_string(stdout, "task", summary->task);
     json_string(stdout, "method", summary->method);
     json_string(stdout, "loss", summary->loss);
-    json_string(stdout, "penalty", summary->penalty);
+    json_string(stdout, "penalty", summary->lambda > 0 ? summary->penalty : "none");
+    if (!(summary->lambda > 0))
+        json_string(stdout, "norm", summary->penalty);
     json_number(stdout, "lambda", summary->lambda);
     json_number(stdout, "C", summary->C);
     json_number(stdout, "spicy_C", summary->spicy_C);
@@ -15,16 +17,21 @@ void cli_json_settings(const medley_summary *summary)
         json_string(stdout, "scale", summary->scale);
 }
 
-void cli_json_blocks(const medley_summary *summary, const size_t *order)
+void cli_json_blocks(const medley_model *model, const size_t *order)
 {
+    const medley_summary *summary = medley_model_summary(model);
     json_open(stdout, "blocks", '[');
     for (size_t m = 0; m < summary->block_count; m++) {
-        const medley_block_info *block = &summary->blocks[order != NULL ? order[m] : m];
+        const size_t which = order != NULL ? order[m] : m;
+        const medley_block_info *block = &summary->blocks[which];
+        const double gamma = medley_model_gamma(model, which);
         json_open(stdout, NULL, '{');
         json_string(stdout, "name", block->name);
         json_number(stdout, "weight", block->weight);
         json_number(stdout, "norm", block->norm);
         json_count(stdout, "features", block->features);
+        if (!isnan(gamma))
+            json_number(stdout, "gamma", gamma);
         json_close(stdout, '}');
     }
     json_close(stdout, ']');
@@ -149,6 +156,10 @@ bool cli_aims_at_gap(const medley_summary *summary)
 
 void cli_print_certificate(FILE *file, const medley_summary *summary)
 {
+    if (isnan(summary->gap) && !isnan(summary->wanted_gap))
+        fprintf(file,
+                "no certificate: with this penalty no bound from below is known, and --gap is "
+                "only estimated\n");
     if (isnan(summary->gap))
         return;
     if (!cli_aims_at_gap(summary)) {
@@ -197,8 +208,9 @@ static void print_mistakes(FILE *file, const medley_summary *summary)
 static void print_skipped(FILE *file, const medley_summary *summary)
 {
     if (summary->steps_skipped > 0)
-        fprintf(file, "%zu steps of nearly certain rows were left out (--skip-certain 0: none)\n",
-                summary->steps_skipped);
+        fprintf(file, "%zu steps of nearly certain %s were left out (--skip-certain 0: none)\n",
+                summary->steps_skipped,
+                medley_task_about(summary->task)->has_heads ? "words and arcs" : "rows");
 }
 
 /* Option preselect: what was kept, and the best of what was not. */
@@ -238,6 +250,15 @@ void cli_print_saved(FILE *file, const medley_summary *summary, const char *path
             interrupted ? "; training was interrupted" : "");
 }
 
+void cli_print_gammas(FILE *file, const medley_model *model)
+{
+    const medley_summary *s = medley_model_summary(model);
+    for (size_t m = 0; m < s->block_count; m++)
+        if (!isnan(medley_model_gamma(model, m)))
+            fprintf(file, "%s: exp(-d/gamma) of distances d, gamma %.6g\n", s->blocks[m].name,
+                    medley_model_gamma(model, m));
+}
+
 bool cli_print_calibration(FILE *file, const medley_model *model)
 {
     const medley_summary *s = medley_model_summary(model);
@@ -273,7 +294,7 @@ void cli_json_model(const medley_model *model)
     json_number(stdout, "eta0", s->eta0);
     json_count(stdout, "examples", s->examples);
     json_count(stdout, "parts", s->parts);
-    cli_json_blocks(s, NULL);
+    cli_json_blocks(model, NULL);
     json_count(stdout, "active_blocks", s->active_blocks);
     cli_json_result(model);
 }
@@ -281,19 +302,23 @@ void cli_json_model(const medley_model *model)
 void cli_print_model(FILE *file, const medley_model *model)
 {
     const medley_summary *s = medley_model_summary(model);
-    fprintf(file, "%s, %s loss, penalty %s, method %s\n", s->task, s->loss, s->penalty, s->method);
-    fprintf(file, "lambda %.4g (C %.4g, spicy_C %.4g)", s->lambda, s->C, s->spicy_C);
+    const bool penalised = s->lambda > 0;
+    fprintf(file, "%s, %s loss, %s %s, method %s\n", s->task, s->loss,
+            penalised ? "penalty" : "no penalty, norm", s->penalty, s->method);
+    if (penalised)
+        fprintf(file, "lambda %.4g (C %.4g, spicy_C %.4g), ", s->lambda, s->C, s->spicy_C);
     if (!cli_aims_at_gap(s) && !isnan(s->eta0))
-        fprintf(file, ", %s %g", isnan(s->radius) ? "eta0" : "eta", s->eta0);
+        fprintf(file, "%s %g, ", isnan(s->radius) ? "eta0" : "eta", s->eta0);
     if (!cli_aims_at_gap(s))
-        fprintf(file, ", %zu epochs", s->epoch_count);
-    fprintf(file, ", seed %llu\n%zu examples", s->seed, s->examples);
+        fprintf(file, "%zu epochs, ", s->epoch_count);
+    fprintf(file, "seed %llu\n%zu examples", s->seed, s->examples);
     if (medley_task_about(s->task)->has_labels)
         fprintf(file, ", %zu labels", medley_model_label_count(model));
-    fprintf(file, ", %zu of %zu blocks active, objective %.6g\n", s->active_blocks, s->block_count,
-            s->objective);
+    fprintf(file, ", %zu of %zu blocks active, %s %.6g\n", s->active_blocks, s->block_count,
+            penalised ? "objective" : "mean loss", s->objective);
     if (s->scale[0] != '\0')
         fprintf(file, "scale %s\n", s->scale);
+    cli_print_gammas(file, model);
     print_preselection(file, s);
     cli_print_certificate(file, s);
     print_stages(file, s);

@@ -81,7 +81,7 @@ static void read_summary(md_loader *loader, md_unpack *in)
     model->penalty = md_unpack_text(in);
     double *numbers[] = {&s->lambda,    &s->C,    &s->spicy_C, &s->eta0,
                          &s->objective, &s->dual, &s->gap};
-    s->radius = s->bound = NAN;
+    s->radius = s->bound = s->wanted_gap = NAN;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = md_unpack_f64(in);
     s->examples = md_unpack_u64(in);

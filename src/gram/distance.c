@@ -32,6 +32,11 @@ medley_status md_distance_check(const md_precomputed *distance, bool training, m
                            "distances '%s': row %zu, column %zu is %g; a row has distance 0 to "
                            "itself (kernel values are given by `gram`)",
                            distance->name, i + 1, i + 1, (double)d->dense[i * d->columns + i]);
+    if (training && d->rows > 1 && !(largest > 0))
+        return md_fail(error, MEDLEY_BAD_INPUT,
+                       "distances '%s' are all 0, so that no row can be told from another; give "
+                       "other distances, or leave them out",
+                       distance->name);
     return MEDLEY_OK;
 }
 

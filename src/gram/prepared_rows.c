@@ -348,9 +348,11 @@ static medley_status attach_precomputed(md_prepared *prepared, const md_bank *ba
         return md_precomputed_check(gram, prepared->rows, error);
     if (!training && gram->values.columns != bank->training_rows)
         return md_fail(error, MEDLEY_BAD_INPUT,
-                       "kernel '%s' has %zu columns, expected one for each of the %zu training "
-                       "rows",
-                       gram->name, gram->values.columns, bank->training_rows);
+                       "%s '%s' has %zu columns, expected one for each of the %zu training rows; "
+                       "give a matrix of new rows by those (of a square one, a selection such as "
+                       "`folds` takes columns with the rows)",
+                       gram->is_distance ? "matrix of distances" : "kernel", gram->name,
+                       gram->values.columns, bank->training_rows);
     return MEDLEY_OK;
 }
 

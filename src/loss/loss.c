@@ -108,6 +108,7 @@ size_t md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, fl
 {
     const size_t before = delta->row_count;
     size_t rows = 0;
+    size_t parts = 0; /* left out of rows that stay */
     size_t used = 0;
     for (size_t r = 0; r < delta->row_count; r++) {
         const size_t row = delta->row[r];
@@ -123,6 +124,7 @@ size_t md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, fl
             const uint32_t part = delta->part[i];
             if (fabsf(delta->coefficient[i]) < least_part) {
                 delta->dense[part] = 0;
+                parts++;
                 continue;
             }
             delta->part[used] = part;
@@ -136,5 +138,5 @@ size_t md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, fl
     delta->count -= rest - used;
     delta->row_count = rows;
     delta->start[rows] = (uint32_t)used;
-    return before - rows;
+    return before - rows + parts;
 }

@@ -62,7 +62,7 @@ double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t len
 double md_loss_offset(md_inference *inference, size_t length, const int32_t *gold,
                       const float *score, double value, double *rounding);
 
-/* Parts below this change no score that matters. */
+/* Parts below this change no score that matters; whole gradients keep them. */
 #define MD_NEGLIGIBLE_PART 1e-6f
 
 /* Makes the list of a gradient whose dense[parts] was filled; what is below `least` becomes 0. */
@@ -71,9 +71,10 @@ void md_delta_list(md_delta *delta, size_t parts, float least);
 /* Makes row, start and row_count of a gradient whose list was filled. */
 void md_delta_group_rows(md_delta *delta, size_t length, size_t width);
 
-/* Leaves out, and counts, rows whose right label lacks less than `least` of all probability: they
- * have next to nothing left to learn, and are most of the rows once a model is good. Of the other
- * rows, which have `width` parts, those below least_part are left out. */
+/* Leaves out rows whose right label lacks less than `least` of all probability: they have next to
+ * nothing left to learn, and are most of the rows once a model is good. Of the other rows, which
+ * have `width` parts, those below least_part are left out. How many: rows, and parts of the others.
+ */
 size_t md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, float least,
                           float least_part);
 

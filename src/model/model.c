@@ -131,6 +131,16 @@ const medley_summary *medley_model_summary(const medley_model *model)
     return &model->summary;
 }
 
+double medley_model_gamma(const medley_model *model, size_t block)
+{
+    const md_bank *bank = &model->bank;
+    for (size_t m = 0; block < model->summary.block_count && m < bank->count; m++)
+        if (bank->kernels[m].is_distance &&
+            strcmp(bank->kernels[m].name, model->summary.blocks[block].name) == 0)
+            return bank->kernels[m].gamma;
+    return NAN;
+}
+
 size_t medley_model_columns(const medley_model *model, const char *name)
 {
     if (model->token_columns > 0 && name[0] == '\0')

@@ -46,6 +46,13 @@ static size_t choose_prox_every(const md_problem *problem)
     return given > 0 ? given : usual > 0 ? usual : 1;
 }
 
+/* Rows this near to certainty take no step; rules that have none of rows look at everything. */
+static double least_step(const md_problem *problem)
+{
+    const bool has_rounds = problem->method->about->takes & MD_TAKES_ROUNDS;
+    return has_rounds ? problem->options->skip_certain : 0;
+}
+
 /* Is the penalty the one that `p` speaks of? */
 static bool has_own_norm(const md_problem *problem)
 {
@@ -67,9 +74,9 @@ md_online_settings md_problem_settings(const md_problem *problem)
         .average = options->average,
         .average_from = (size_t)(options->average_from * (double)problem->online->epochs),
         .batch = md_problem_batch(problem),
-        .skip_threshold = options->skip_certain,
+        .skip_threshold = least_step(problem),
         .by_block = has_large_tables(problem),
-        .least_part = has_large_tables(problem) ? options->skip_certain : 0,
+        .least_part = has_large_tables(problem) ? least_step(problem) : 0,
         .seed = (uint64_t)options->seed,
         .threads = problem->threads};
 }

@@ -92,7 +92,7 @@ typedef struct md_online {
     md_inference *inference;      /* [batch] */
     md_gradient *gradients;       /* [batch] */
     double *loss;                 /* [batch] */
-    size_t *dropped;              /* [batch] rows that were left alone */
+    size_t *dropped;              /* [batch] rows and parts that were left alone */
     size_t left_out;              /* these, so far */
     double loss_sum;              /* of the examples of this epoch so far, as they were met */
     struct md_duals *duals;       /* of a rule that has some (duals.h) */

@@ -60,7 +60,7 @@ static void find_gradient(const md_round *round, size_t item)
     md_gather *gather = online->gather;
     const int32_t *gold = p->gold + example.row;
     inference->space.shape.row = example.row;
-    inference->whole = gather != NULL;
+    inference->whole = gather != NULL || !(online->settings.skip_threshold > 0);
     online->gradients[item] = (md_gradient){.example = example, .delta = &inference->delta};
     if (gather != NULL)
         memcpy(gather->score + item * gather->parts, inference->score,
@@ -85,7 +85,8 @@ static void gather_gradients(md_online *online, const md_round *round)
         md_gather_add_offset(online->gather, i);
         if (online->problem.loss->by_marginals) {
             const md_space space = online->problem.space;
-            md_delta_list(delta, parts_of_example(&online->problem, example), MD_NEGLIGIBLE_PART);
+            md_delta_list(delta, parts_of_example(&online->problem, example),
+                          online->settings.skip_threshold > 0 ? MD_NEGLIGIBLE_PART : 0);
             md_delta_group_rows(delta, example.length, md_row_width(space, example.length));
         }
         drop_parts(online, i, example);

@@ -377,6 +377,8 @@ static medley_status finish(struct run *run)
     double loss;
     MEDLEY_TRY(md_online_objective(&run->online, &result->objective, &loss, run->error));
     md_certify_result(result);
+    if (result->certified && run->online.settings.rule->gap != NULL)
+        result->converged = result->gap <= run->problem->options->gap;
     result->regret = md_run_regret(&run->online, result);
     if (run->problem->options->structure == NULL) /* whose costs may be of any size */
         result->mistakes = md_run_mistakes(&run->online, result, loss);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What SPOM's proposition 3 speaks of: G, which no gradient of a loss is longer than, and F, the
  * diameter of the ball that weights are kept in. With rates eta0/sqrt(t) the regret after T rounds
- * is at most (F^2/(2 eta0) + G^2 eta0) sqrt(T) (eq. 16), least for eta0 = F / (sqrt(2) G). And how
- * many updates OBSCURE's online stage may have had (docs/math.md). */
+ * is at most (F^2/(2 eta0) + G^2 eta0) sqrt(T) (eq. 16), least for eta0 = F / (sqrt(2) G). Where
+ * the loss absorbs sigma/2 ||theta||^2, G has sigma times the radius more (proposition 9.4). And
+ * how many updates OBSCURE's online stage may have had (docs/math.md). */
 #include "online/dual.h"
 #include "online/run.h"
 #include "penalty/block_weight.h"
@@ -29,19 +30,31 @@ double md_longest_gradient(const md_online *online, double q, const double *weig
 
 md_theory md_online_theory(const md_online *online)
 {
+    const md_online_settings *s = &online->settings;
     md_theory theory = {.gradient = md_longest_gradient(online, 2, NULL),
-                        .diameter = 2 * online->settings.rates.radius};
+                        .diameter = 2 * s->rates.radius};
+    const double sigma = s->lambda * md_penalty_absorbed(online->problem.penalty);
+    if (sigma > 0)
+        theory.gradient += sigma * s->rates.radius;
     theory.rate = theory.diameter / (sqrt(2) * theory.gradient);
     return theory;
 }
 
-medley_regret md_run_regret(const md_online *online, const md_run_result *result)
+/* Alg. 1 as it stands: a step and a prox for each example, with rates eta0/sqrt(t), from 0, in a
+ * ball, and nothing left out. */
+static bool is_as_in_the_paper(const md_online *online)
 {
     const md_online_settings *s = &online->settings;
+    return (s->rule->about.takes & MD_TAKES_RATES) && s->rates.schedule == MD_RATE_SQRT &&
+           isfinite(s->rates.radius) && s->batch == 1 && s->rates.prox_every == 1 &&
+           !(s->cool_to > 0) && online->skipped == 0 && online->left_out == 0;
+}
+
+medley_regret md_run_regret(const md_online *online, const md_run_result *result)
+{
     const double rate = result->eta0;
     const double rounds = (double)online->problem.visit_count;
-    if (!(online->settings.rule->about.takes & MD_TAKES_RATES) || online->skipped > 0 ||
-        s->rates.schedule != MD_RATE_SQRT || !isfinite(s->rates.radius) || !(rate > 0))
+    if (!is_as_in_the_paper(online) || !(rate > 0))
         return (medley_regret){0};
     const md_theory theory = md_online_theory(online);
     const double F = theory.diameter;

@@ -61,7 +61,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     row(html, "task", s->task);
     row(html, "method", s->method);
     row(html, "loss", s->loss);
-    row(html, "penalty", s->penalty);
+    row(html, s->lambda > 0 ? "penalty" : "norm, without a penalty", s->penalty);
     if (s->scale[0] != '\0')
         row(html, "scale", s->scale);
     number(html, "lambda", s->lambda);

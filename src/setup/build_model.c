@@ -250,8 +250,8 @@ static medley_status fill_summary(md_builder *b)
     MEDLEY_TRY(copy_text(&model->loss, problem->loss, b->error));
     MEDLEY_TRY(copy_text(&model->penalty, md_penalty_text(problem->penalty), b->error));
     summary->lambda = draft->lambda;
-    summary->C = 1 / (draft->lambda * n);
-    summary->spicy_C = draft->lambda * n;
+    summary->C = draft->lambda > 0 ? 1 / (draft->lambda * n) : NAN;
+    summary->spicy_C = draft->lambda > 0 ? draft->lambda * n : NAN;
     summary->eta0 = result->eta0;
     summary->examples = draft->examples;
     summary->parts = draft->training_rows;
@@ -273,6 +273,8 @@ static medley_status fill_summary(md_builder *b)
     summary->seed = (unsigned long long)problem->options->seed;
     summary->threads = problem->threads;
     summary->converged = result->converged;
+    summary->wanted_gap =
+        problem->method->about->takes & MD_TAKES_GAP ? problem->options->gap : NAN;
     return MEDLEY_OK;
 }
 

@@ -362,8 +362,9 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     MEDLEY_TRY(find_task(problem, error));
     MEDLEY_TRY(method->kind->begin(problem, find_loss(problem), error));
     MEDLEY_TRY(find_penalty(problem, error));
-    MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
-                                 problem->example_count, error));
+    if (method->about->takes & MD_TAKES_STRENGTH) /* else there is no penalty */
+        MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
+                                     problem->example_count, error));
     if (!problem->has_kernels)
         MEDLEY_TRY(md_make_bank(&problem->bank, train, options, task, method, error));
     MEDLEY_TRY(find_templates(problem, error));

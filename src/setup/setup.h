@@ -220,7 +220,7 @@ typedef struct md_run_result {
     double radius, bound; /* what the rule knows of the optimum; NaN: nothing */
     medley_epoch *epochs; /* [epoch_count] */
     size_t epoch_count, iterations, updates;
-    size_t left_out; /* steps of rows that were nearly certain */
+    size_t left_out; /* steps of rows that were nearly certain, and of parts of others */
     bool converged;
     bool certified;
     double dual, gap; /* if certified */

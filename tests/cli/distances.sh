@@ -38,11 +38,13 @@ write("negative.npy", skew)
 skew[0][1] = skew[1][0] = math.nan
 write("nan.npy", skew)
 write("one.npy", k[:80])
+write("zero.npy", [[0.0] * 80 for _ in range(80)])
+print("%.6g" % gamma)
 for path, labels in (("labels.lst", label[:80]), ("labels2.lst", label[80:])):
     with open(path, "w") as file:
         file.write("\n".join(labels) + "\n")
 PROGRAM
-python3 matrices.py || exit 1
+gamma=$(python3 matrices.py) || exit 1
 
 train() { "$MEDLEY" train --model m.medley --labels labels.lst --quiet --json "$@"; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !((d < 0 ? -d : d) <= 1e-5 * b) }'; }
@@ -59,6 +61,10 @@ expect_exit 0 "unit diagonal is what they have" train --method spicy --distance 
 expect_exit 0 "for new rows, too" "$MEDLEY" eval --model m.medley --distance near=D2.npy --labels labels2.lst
 expect_exit 0 "beside kernel values" train --method spicy --gram values=K.npy --distance far=D.npy
 expect_text "under names of their own" '"name":"far"' "$out"
+check "with their gamma" near "$(grep -oE '"name":"far"[^}]*"gamma":[0-9.]+' "$out" | sed 's/.*://')" "$gamma"
+expect_exit 0 "which inspect has" "$MEDLEY" inspect m.medley
+expect_text "too" "^far: exp[(]-d/gamma[)] of distances d, gamma $gamma$" "$out"
+refute_text "and of no other kernel" '^values:' "$out"
 expect_exit 0 "they can be tuned with" "$MEDLEY" tune --labels labels.lst --distance D.npy --C 0.1,1 --quiet --output t.medley
 expect_exit 0 "a report tells of them" train --method spicy --distance D.npy
 expect_exit 0 "and measures on new ones" "$MEDLEY" report m.medley --output r.html --distance D2.npy --labels labels2.lst
@@ -74,7 +80,11 @@ refuse 3 'not symmetric.*give \(D \+ D' "distances that are not symmetric" --dis
 refuse 3 'row 1, column 2 is -1.*0 or more' "a negative distance" --distance negative.npy
 refuse 3 'row 1, column 2 is nan; distances must be finite' "no distance at all" --distance nan.npy
 refuse 3 'column 1 is 1; a row has distance 0 to itself' "kernel values for distances" --distance one.npy
+refuse 3 "distances 'distance1' are all 0.*leave them out" "distances that are all 0" --distance zero.npy
 refuse 3 'not square' "distances of other rows" --distance D2.npy --labels labels2.lst
+"$MEDLEY" train --model m.medley --labels labels.lst --quiet --method spicy --distance D.npy --folds 0-3/5 >/dev/null
+expect_exit 3 "other folds of the same distances" "$MEDLEY" eval --model m.medley --labels labels.lst --distance D.npy --folds 4/5
+expect_text "says what to give" 'has 16 columns, expected one for each of the 64 training rows; give a matrix of new rows by those .*--folds takes' "$err"
 train --method spicy --distance D.npy >/dev/null
 expect_exit 2 "kernel values where distances were" "$MEDLEY" predict --model m.medley --gram K2.npy
 expect_text "says what to give" 'use --distance, not --gram' "$err"

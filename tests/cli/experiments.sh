@@ -56,17 +56,27 @@ for folder in mfeat mnist; do
 done
 export MEDLEY_DATA=$work/data
 
+# tables name the commit of the tree that they are made in
+commit="no commit known"
+if git init -q . 2>/dev/null && git add cut.py &&
+    git -c user.name=t -c user.email=t@example.org commit -qm "data" 2>/dev/null; then
+    commit="commit $(git rev-parse --short=10 HEAD)"
+fi
+
 # try NAME [OPTION...]: its script, quickly
 try() {
     local name=$1
     expect_exit 0 "$name runs" python3 experiments/$name/run.py --quick "${@:2}" || return
     check "$name has a table" test -s experiments/$name/results/table.md
+    expect_text "which names its commit" "$commit" experiments/$name/results/table.md
     check "and figures" test -n "$(ls experiments/$name/results/*.svg)"
 }
 try ocr
 try parsing --template arc-form-upos --only epochs,rounds --epochs 2
-try obscure --parts rows
+try obscure --parts rows,combine
 try theory
-try spicy --parts rate --jobs 2
+try spicy --parts uci,rate --jobs 2
 expect_exit 0 "all experiments can be asked for at once" python3 experiments/all.py --quick --only chunking
 expect_text "which says how they ended" "^  chunking +[0-9.]+ s  done" "$out"
+expect_text "and of which commit they are" "^experiments of $commit" "$out"
+expect_text "which the table has, too" "$commit" experiments/chunking/results/table.md

@@ -46,6 +46,20 @@ for penalty in l1 sparse-group mkl+l2; do
     check "$penalty: the objective never rises" awk 'NR > 1 && $1 > last * (1 + 1e-6) { exit 1 } { last = $1 } END { if (NR < 5) exit 1 }' falling.txt
 done
 
+# ---- what was not reached is not called so ----
+expect_exit 0 "more than single precision has" "$MEDLEY" train --model m.medley --method fista --gap 1e-10 --quiet --json wave.csv
+expect_text "does not converge" '"converged":false' "$out"
+"$MEDLEY" inspect m.medley >"$out"
+expect_text "and says so" '^the gap that was asked for \(--gap\) was not reached' "$out"
+expect_exit 0 "groups" "$MEDLEY" train --model m.medley --method fista --groups <(printf 'all * 1\nsome linear* 0.5\n') \
+    --gap 0.05 wave.csv
+expect_text "have no certificate" '^no certificate: with this penalty no bound from below is known' "$out"
+
+# ---- nothing is left out ----
+expect_exit 0 "rows that are nearly certain" "$MEDLEY" train --model m.medley --method fista --quiet --json --C 1000 two.csv
+check "take part in every step" test "$(key steps_skipped "$out")" = 0
+expect_exit 2 "and need no option" "$MEDLEY" train --model m.medley --method fista --quiet --skip-certain 0 two.csv
+
 # ---- the same model ----
 train=("$MEDLEY" train --method fista --quiet --scale standard --gap 0.005)
 "${train[@]}" --model one.medley --threads 1 wave.csv >"$out"

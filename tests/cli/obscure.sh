@@ -142,6 +142,10 @@ refuse '--schedule .*has no place in --method obscure' --method obscure --schedu
 refuse '--radius .*has no place in --method pegasos' --method pegasos --radius 3
 refuse '--epochs .*obscure has --epochs1 and --epochs2' --method obscure --epochs 5
 refuse 'learns nothing' --method obscure --epochs1 0 --epochs2 0
+expect_exit 0 "om2" "$MEDLEY" train --model om2.medley --method om2 --epochs 5 --json --quiet train.csv
+expect_text "om2 has no penalty" '"penalty":"none","norm":"squared-block\(q=1.25\)","lambda":0,"C":null,"spicy_C":null' "$out"
+"$MEDLEY" inspect om2.medley >"$out"
+expect_text "and only a mean loss" 'hinge loss, no penalty, norm squared-block.*, mean loss [0-9.e-]+ after 5 epochs' "$out"
 refuse '--p is about methods obscure, pegasos, om2 and frank-wolfe' --method spom --p 1.5
 refuse '--epochs1 is about method obscure' --method spom --epochs1 5
 refuse '--eta is about method obscure' --method pegasos --eta 1

@@ -134,6 +134,24 @@ for eta0 in auto paper theory 0.3; do
     done
 done
 
+theory() { # theory NAME OPTIONS...: the options are outside of the proposition
+    local name=$1
+    shift
+    expect_exit 0 "$name" "$MEDLEY" train --model m.medley --method spom --epochs 5 --quiet --json "$@" ring.csv
+    refute_text "$name: nothing is known" '"theory"' "$out"
+}
+theory "rounds of several examples" --batch 4
+theory "a prox every third round" --prox-every 3
+theory "steps that are left out" --loss logistic --skip-certain 0.4
+expect_exit 0 "all steps" "$MEDLEY" train --model m.medley --method spom --epochs 5 --loss logistic --skip-certain 0 \
+    --quiet --json ring.csv
+expect_text "and it is" '"theory"' "$out"
+"$MEDLEY" train --model m.medley --method spom --epochs 5 --penalty l2 --radius 7 --C 0.01 --quiet --json ring.csv >"$out"
+plain=$(key G "$out") lambda=$(key lambda "$out")
+"$MEDLEY" train --model m.medley --method spom --epochs 5 --penalty absorbed-l2 --radius 7 --C 0.01 --quiet --json ring.csv >"$out"
+check "an absorbed square adds sigma times the radius to G" awk -v a="$(key G "$out")" -v g="$plain" -v l="$lambda" \
+    'BEGIN { d = a - g - 7 * l; exit !(d < 1e-6 && d > -1e-6) }'
+
 # ---- precomputed kernels ----
 expect_exit 0 "kernel writes Gram matrices" "$MEDLEY" kernel --kernel 'rbf(sigma={2,4})' \
     --output K.npy --quiet ring.csv

@@ -311,6 +311,10 @@ for loss in hinge logistic softmax-margin; do
     expect_exit 0 "$loss loss, averaged" train --loss $loss --average --unlabelled train.conllu
     learns "$loss loss, averaged" 0.95
 done
+expect_exit 0 "arcs that are nearly impossible" train --loss logistic --unlabelled --epochs 3 --json train.conllu
+check "take no step, and are counted" above "$(key steps_skipped "$out")" 1
+expect_exit 0 "and all arcs" train --loss logistic --unlabelled --epochs 3 --json --skip-certain 0 train.conllu
+check "take every step" test "$(key steps_skipped "$out")" = 0
 for penalty in mkl group-lasso l2 l1 elastic sparse-group block; do
     expect_exit 0 "penalty $penalty" train --penalty $penalty --unlabelled train.conllu
     learns "penalty $penalty" 0.95

@@ -51,6 +51,20 @@ for method in "${squared[@]}"; do
     rm -f x.medley
 done
 
+# ---- weights of blocks ----
+weights=(--block-weight 'linear*=0.5' --block-weight 'rbf(sigma2=20*=2.5')
+for penalty in group-lasso mkl; do
+    expect_exit 0 "spicy obeys weights of blocks, $penalty" "$MEDLEY" train --model m.medley --method spicy --gap 1e-6 \
+        --penalty $penalty "${bank[@]}" "${weights[@]}" --spicy-C 0.02 --json --quiet two.csv || continue
+    optimum=$(key objective "$out")
+    for method in "${squared[@]}" $([ $penalty = mkl ] || echo gauss-seidel); do
+        expect_exit 0 "$method obeys them" "$MEDLEY" train --model x.medley --method $method --penalty $penalty --gap 1e-3 \
+            --max-iter 5000 "${bank[@]}" "${weights[@]}" --spicy-C 0.02 --json --quiet two.csv || continue
+        check "$method, $penalty: the optimum with weights" within "$(key objective "$out")" "$optimum" 1.1e-3
+        rm -f x.medley
+    done
+done
+
 # ---- baselines ----
 for method in average best; do
     expect_exit 0 "$method trains" "$MEDLEY" train --model b.medley --method $method "${bank[@]}" \
@@ -79,7 +93,8 @@ letters=(--kernel 'linear(norm=diag)' --kernel 'poly(degree=2,norm=diag)' --kern
     --penalty mkl --C 1 --json --quiet words.data)
 waves=(--scale standard --kernel linear --kernel 'rbf(sigma2={5,20})' --normalize trace --penalty mkl --C 10
     --json --quiet wave.csv)
-for of in letters waves; do
+weighted=("${waves[@]}" --block-weight 'linear*=1.2' --block-weight 'rbf(sigma2=20,*=0.95')
+for of in letters waves weighted; do
     declare -n given=$of
     expect_exit 0 "frank-wolfe finds the optimum of $of" "$MEDLEY" train --model f.medley --method frank-wolfe \
         --gap 1e-3 "${given[@]}" || continue

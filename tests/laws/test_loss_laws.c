@@ -266,6 +266,26 @@ static void offsets_complete_tangents(void **state)
     for_every_loss(check_offset);
 }
 
+/* Rows that are left out count once, and so does each part that is left out of another. */
+static void check_count(const struct sample *sample, const double *before, float least,
+                        size_t left_out)
+{
+    const md_delta *delta = &sample->inference->delta;
+    size_t rows = 0;
+    size_t parts = 0;
+    for (size_t row = 0; row < sample->length; row++) {
+        const double *of_row = before + row * sample->width;
+        size_t count = 0;
+        for (size_t p = 0; p < sample->width; p++)
+            count += of_row[p] != 0;
+        if (fabs(of_row[sample->gold[row]]) < (double)least)
+            rows += count > 0;
+        else
+            parts += count;
+    }
+    assert_int_equal(left_out, rows + parts - delta->start[delta->row_count]);
+}
+
 /* What is left is the gradient as it was, but for the rows that have little to learn, and for what
  * is little in the others. */
 static void check_drop(struct sample *sample)
@@ -278,7 +298,8 @@ static void check_drop(struct sample *sample)
     gradient_at(sample, sample->score, before);
     memcpy(sample->inference->score, sample->score, sample->parts * sizeof(float));
     md_loss_gradient(sample->loss, sample->inference, sample->length, sample->gold);
-    md_delta_drop_rows(delta, sample->width, sample->gold, least, least_part);
+    const size_t left_out =
+        md_delta_drop_rows(delta, sample->width, sample->gold, least, least_part);
     check_delta(sample);
     check_groups(sample);
     for (size_t i = 0; i < delta->count; i++)
@@ -292,6 +313,7 @@ static void check_drop(struct sample *sample)
              fabs(before[p]) < (double)least_part);
         assert_true(after[p] == (dropped ? 0 : before[p]));
     }
+    check_count(sample, before, least, left_out);
 }
 
 static void rows_with_little_to_learn_can_be_left_out(void **state)

@@ -185,6 +185,15 @@ class Inputs(InFolder):
         self.assertEqual(figures["confusion"].sum(), 120)
         self.assertIn("log_loss", figures)
 
+    def test_what_theorems_say_is_told(self):
+        X, y = rings(60)
+        told = MKLClassifier("rbf", method="spom", epochs=3).fit(X, y).summary()["theory"]
+        self.assertEqual(list(told), ["G", "F", "regret_bound", "regret"])
+        self.assertLess(told["regret"], told["regret_bound"])
+        told = MKLClassifier("rbf", method="obscure").fit(X, y).summary()["theory"]
+        self.assertLessEqual(told["online_updates"], told["mistake_bound"])
+        self.assertIsNone(MKLClassifier("rbf", method="spicy").fit(X, y).summary()["theory"])
+
     def test_preselected_kernels_are_told(self):
         X, y = rings(80)
         model = MKLClassifier(["rbf(sigma2={0.0001,2})", "linear"], preselect=1).fit(X, y)
