@@ -6,8 +6,8 @@
 
 #include "medley/model.h"
 
-/* An eighth of the time of the built-in defaults; right for 85 % of the words where these reach 88,
- * from half of the sentences. */
+/* Both parsers together take a tenth of the time of one by the defaults; on UD English EWT they are
+ * right for 85 % of the words, that one for 88 %. More slots do not help relations. */
 static medley_status make_options(medley_options **options, const md_problem *problem,
                                   medley_error *error)
 {
