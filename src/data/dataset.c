@@ -286,9 +286,10 @@ medley_status md_check_words(const md_word_layout *expected, const medley_datase
     const char *wanted = expected->format;
     const char *format = dataset->format;
     const bool other_format = wanted != NULL && format != NULL && strcmp(wanted, format) != 0;
+    const bool enough = dataset->token_columns == expected->columns ||
+                        (dataset->more_tokens && dataset->token_columns > expected->columns);
     const bool moved = other_format && dataset->label_column + 1 != expected->label_column;
-    if (expected->columns == 0 || expected->label_column == 0 ||
-        (dataset->token_columns == expected->columns && !moved))
+    if (expected->columns == 0 || expected->label_column == 0 || (enough && !moved))
         return MEDLEY_OK;
     if (!other_format)
         return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,

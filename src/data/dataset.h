@@ -66,6 +66,7 @@ struct medley_dataset {
     size_t token_columns;     /* text columns of tagged words, label column excluded */
     md_strings *token_values; /* [token_columns] distinct strings of each column */
     int32_t *token;           /* [rows][token_columns] ids into token_values */
+    bool more_tokens; /* a model may have been trained with fewer, which are the first of them */
 
     md_verbatim *verbatim;
     size_t verbatim_count, verbatim_capacity;
@@ -129,8 +130,8 @@ typedef struct md_word_layout {
     size_t label_column; /* from 1; 0: not known */
 } md_word_layout;
 
-/* An error unless dataset has as many columns of words, and, where its format is another one, the
- * label in the same place: columns of another format mean something else. */
+/* An error unless dataset has as many columns of words (or more_tokens), and, where its format is
+ * another one, the label in the same place: columns of another format mean something else. */
 medley_status md_check_words(const md_word_layout *expected, const medley_dataset *dataset,
                              medley_error *error);
 

@@ -10,9 +10,25 @@ enum { DEPREL_COLUMN = 7 };
 #define ROOT "<root>"
 #define NONE "<none>"
 
-typedef enum field { FORM, LEMMA, TAG, XPOS, FEATS, DISTANCE, PLACE, CHILD_TAGS, FIELDS } field;
+typedef enum field {
+    FORM,
+    LEMMA,
+    TAG,
+    XPOS,
+    FEATS,
+    DISTANCE,
+    PLACE,
+    CHILD_TAGS,
+    BETWEEN,
+    FENCES_BETWEEN,
+    FIELDS,
+    SETS = FIELDS - CHILD_TAGS
+} field;
 typedef enum relative {
     SELF,
+    BEFORE,
+    BEHIND,
+    END,
     HEAD,
     BEFORE_HEAD,
     BEHIND_HEAD,
@@ -22,7 +38,9 @@ typedef enum relative {
     FIRST,
     LAST,
     MARKER,
+    LAST_MARKER,
     HEAD_MARKER,
+    HEAD_LAST_MARKER,
     RELATIVES
 } relative;
 
@@ -43,6 +61,7 @@ static const char *const UNIVERSAL[] = {"ADJ",   "ADP",   "ADV", "AUX",  "CCONJ"
                                         "INTJ",  "NOUN",  "NUM", "PART", "PRON",  "PROPN",
                                         "PUNCT", "SCONJ", "SYM", "VERB", "X",     NULL};
 static const char *const MARKERS[] = {"ADP", "AUX", "PART", "SCONJ", NULL};
+static const char *const FENCES[] = {"AUX", "CCONJ", "PUNCT", "VERB", NULL};
 
 enum { UNIVERSAL_COUNT = sizeof UNIVERSAL / sizeof *UNIVERSAL - 1, BITS = 64 };
 
@@ -65,7 +84,7 @@ static tag_kind kind_of_tag(const char *text)
 
 /* Sets of tags as strings. Few are frequent: those seen last are found by a hash of the set,
  * without making their string. */
-enum { KNOWN_BITS = 10 };
+enum { KNOWN_BITS = 10, KNOWN_SETS = 1 << KNOWN_BITS };
 typedef struct known_set {
     uint64_t set;
     int32_t id; /* + 1; 0: free */
@@ -114,7 +133,7 @@ typedef struct tree {
     size_t *to[RELATIVES];    /* [rows + 2] rows of relatives */
     uint64_t *set;            /* [rows + 2] tags of children */
     tag_kind *kind;           /* of each tag */
-    known_set *known;         /* [1 << KNOWN_BITS] */
+    known_set *known[SETS];   /* [KNOWN_SETS] of each field of sets */
 } tree;
 
 static void clear_tree(tree *t)
@@ -125,9 +144,10 @@ static void clear_tree(tree *t)
     }
     for (size_t r = 0; r < RELATIVES; r++)
         free(t->to[r]);
+    for (size_t f = 0; f < SETS; f++)
+        free(t->known[f]);
     free(t->set);
     free(t->kind);
-    free(t->known);
 }
 
 static medley_status allocate(tree *t, medley_error *error)
@@ -136,7 +156,8 @@ static medley_status allocate(tree *t, medley_error *error)
     const size_t tags = t->dataset->token_values[t->tags].count;
     MEDLEY_TRY(md_new(&t->set, places, sizeof *t->set, error));
     MEDLEY_TRY(md_new(&t->kind, tags, sizeof *t->kind, error));
-    MEDLEY_TRY(md_new(&t->known, (size_t)1 << KNOWN_BITS, sizeof *t->known, error));
+    for (size_t f = 0; f < SETS; f++)
+        MEDLEY_TRY(md_new(&t->known[f], KNOWN_SETS, sizeof *t->known[f], error));
     for (size_t f = 0; f < FIELDS; f++)
         MEDLEY_TRY(md_new(&t->id[f], places, sizeof *t->id[f], error));
     for (size_t r = 0; r < RELATIVES; r++)
@@ -206,11 +227,15 @@ static medley_status check_head(const tree *t, size_t sentence, size_t row, medl
 static void relate(tree *t, size_t start, size_t end)
 {
     size_t **to = t->to;
-    for (size_t r = FIRST; r <= MARKER; r++)
+    for (size_t r = FIRST; r <= LAST_MARKER; r++)
         to[r][t->root] = t->none;
     for (size_t row = start; row < end; row++) {
-        to[RIGHT][row] = to[FIRST][row] = to[LAST][row] = to[MARKER][row] = t->none;
+        for (size_t r = RIGHT; r <= LAST_MARKER; r++)
+            to[r][row] = t->none;
         to[SELF][row] = row;
+        to[BEFORE][row] = row > start ? row - 1 : t->none;
+        to[BEHIND][row] = row + 1 < end ? row + 1 : t->none;
+        to[END][row] = end - 1;
         to[HEAD][row] = t->head[row] == 0 ? t->root : start + (size_t)t->head[row] - 1;
     }
     for (size_t row = start; row < end; row++) {
@@ -220,15 +245,19 @@ static void relate(tree *t, size_t start, size_t end)
         to[LEFT][row] = left;
         to[left == t->none ? FIRST : RIGHT][left == t->none ? head : left] = row;
         to[LAST][head] = row;
-        if (kind.is_marker && to[MARKER][head] == t->none)
-            to[MARKER][head] = row;
+        if (kind.is_marker) {
+            if (to[MARKER][head] == t->none)
+                to[MARKER][head] = row;
+            to[LAST_MARKER][head] = row;
+        }
         t->set[head] |= kind.bit;
     }
-    to[MARKER][t->root] = t->none;
+    to[MARKER][t->root] = to[LAST_MARKER][t->root] = t->none;
     for (size_t row = start; row < end; row++) {
         const size_t head = to[HEAD][row];
         to[GRAND][row] = to[HEAD][head];
         to[HEAD_MARKER][row] = to[MARKER][head];
+        to[HEAD_LAST_MARKER][row] = to[LAST_MARKER][head];
         to[BEFORE_HEAD][row] = head > start && head < end ? head - 1 : t->none;
         to[BEHIND_HEAD][row] = head + 1 < end ? head + 1 : t->none;
     }
@@ -300,6 +329,43 @@ static medley_status add_places(md_strings *texts, medley_error *error)
     return MEDLEY_OK;
 }
 
+static uint64_t tags_between(const tree *t, size_t row)
+{
+    const size_t head = t->to[HEAD][row];
+    const size_t last = head > row ? head : row;
+    uint64_t set = 0;
+    for (size_t r = (head > row ? row : head) + 1; r < last; r++)
+        set |= t->kind[t->id[TAG][r]].bit;
+    return set;
+}
+
+/* id[f] of the row, which is a set of tags. */
+static medley_status take_set(tree *t, field f, size_t row, uint64_t set, medley_error *error)
+{
+    t->id[f][row] = find_set(t->known[f - CHILD_TAGS], &t->texts[f], set);
+    return t->id[f][row] < 0 ? md_fail_memory(error, sizeof set) : MEDLEY_OK;
+}
+
+static medley_status make_sets(tree *t, medley_error *error)
+{
+    uint64_t fences = 0;
+    int32_t root = 0; /* the same number in both fields */
+    for (const char *const *tag = FENCES; *tag != NULL; tag++)
+        fences |= kind_of_tag(*tag).bit;
+    MEDLEY_TRY(add_text(&root, &t->texts[BETWEEN], ROOT, error));
+    MEDLEY_TRY(add_text(&root, &t->texts[FENCES_BETWEEN], ROOT, error));
+    for (size_t row = 0; row < t->dataset->rows; row++) {
+        MEDLEY_TRY(take_set(t, CHILD_TAGS, row, t->set[row], error));
+        t->id[BETWEEN][row] = t->id[FENCES_BETWEEN][row] = root;
+        if (t->to[HEAD][row] == t->root)
+            continue;
+        const uint64_t between = tags_between(t, row);
+        MEDLEY_TRY(take_set(t, BETWEEN, row, between, error));
+        MEDLEY_TRY(take_set(t, FENCES_BETWEEN, row, between & fences, error));
+    }
+    return MEDLEY_OK;
+}
+
 static medley_status make_fields(tree *t, medley_error *error)
 {
     for (size_t i = 0; i < DISTANCE_COUNT; i++)
@@ -308,11 +374,8 @@ static medley_status make_fields(tree *t, medley_error *error)
     for (size_t row = 0; row < t->dataset->rows; row++) {
         t->id[DISTANCE][row] = (int32_t)class_of_distance(t, row);
         t->id[PLACE][row] = (int32_t)class_of_place(t, row);
-        t->id[CHILD_TAGS][row] = find_set(t->known, &t->texts[CHILD_TAGS], t->set[row]);
-        if (t->id[CHILD_TAGS][row] < 0)
-            return md_fail_memory(error, sizeof t->set[row]);
     }
-    return MEDLEY_OK;
+    return make_sets(t, error);
 }
 
 /* ---- the data set ---- */
@@ -331,6 +394,7 @@ static medley_status start_dataset(medley_dataset *derived, const medley_dataset
     derived->rows = dataset->rows;
     derived->sequence_count = dataset->sequence_count;
     derived->label_column = MD_TREE_COLUMNS;
+    derived->more_tokens = true; /* models of before know less of them */
     return MEDLEY_OK;
 }
 

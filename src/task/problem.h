@@ -204,13 +204,17 @@ bool md_dataset_has_only_targets(const medley_dataset *data);
  * left behind. */
 medley_status md_words_build(medley_model *model, const md_draft *draft, medley_error *error);
 
-/* ---- arcs.c, relations.c ---- */
+/* ---- arcs.c, found_trees.c, relations.c ---- */
 
 /* The tables of arc templates that have weights. */
 medley_status md_arcs_build(medley_model *model, const md_draft *draft, medley_error *error);
 size_t md_arcs_tags(const md_source *source); /* the column that arc templates call upos */
 /* Only arcs that this model, a parser of arcs alone, finds possible are looked at. */
 medley_status md_arcs_prune(md_problem *problem, const medley_model *scout, medley_error *error);
+
+/* head[rows] of the training data, each sentence parsed by a parser that has not seen it. The
+ * problem has two sentences or more. */
+medley_status md_find_trees(int32_t *head, const md_problem *problem, medley_error *error);
 
 medley_status md_relations_derive(medley_dataset **data, medley_options **options,
                                   const md_problem *problem, medley_error *error);

@@ -293,6 +293,14 @@ expect_exit 0 "heads alone are measured" evaluate test.conllu
 check "--unlabelled: the same heads" test "$(key uas "$out")" = "$uas"
 refute_text "--unlabelled: no LAS" '"las' "$out"
 check "--unlabelled: relations stay as they were" cmp <(predict test.conllu | cut -f1-6,8-) <(cut -f1-6,8- test.conllu)
+for few in 2 19 20 21; do # from 20 on relations are learnt from found trees too
+    treebank "$few" 3 >few.conllu
+    expect_exit 0 "$few sentences with relations" train few.conllu
+    expect_exit 0 "of which it has learnt" evaluate few.conllu
+    check "some relations of $few" above "$(key las "$out")" 0.3
+done
+treebank 20 3 | change 1 '$8 = "dep"' - >alike.conllu
+expect_exit 0 "relations that are all alike are none" train alike.conllu
 change 1 '$8 = "_"' train.conllu >unrelated.conllu
 expect_exit 0 "a treebank without relations" train unrelated.conllu
 refute_text "makes an unlabelled model" '"las' <(evaluate test.conllu)

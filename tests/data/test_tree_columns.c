@@ -3,6 +3,7 @@
  * refusals, and the templates that are made for them. */
 #include "tree_case.h"
 
+#include "base/random.h"
 #include "feature/feature.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,19 @@ static void every_column_of_a_sentence(void **state)
          {"<none>", "<none>", "in", "<none>", "<none>", "<none>", "to", "<none>"}},
         {MD_TREE_HEAD_MARKER_LEMMA,
          {"in", "in", "<none>", "<none>", "<none>", "to", "<none>", "<none>"}},
+        {MD_TREE_BEFORE_TAG, {"<none>", "ADP", "ADJ", "NOUN", "PRON", "VERB", "PART", "VERB"}},
+        {MD_TREE_BEHIND_TAG, {"ADJ", "NOUN", "PRON", "VERB", "PART", "VERB", "PUNCT", "<none>"}},
+        {MD_TREE_BEFORE_LEMMA, {"<none>", "in", "such", "town", "he", "sleep", "to", "rest"}},
+        {MD_TREE_BEHIND_LEMMA, {"such", "town", "he", "sleep", "to", "rest", ".", "<none>"}},
+        {MD_TREE_END_FORM, {".", ".", ".", ".", ".", ".", ".", "."}},
+        {MD_TREE_BETWEEN_TAGS,
+         {"ADJ", "<none>", "PRON", "<none>", "<root>", "<none>", "PART", "PART+VERB"}},
+        {MD_TREE_FENCES,
+         {"<none>", "<none>", "<none>", "<none>", "<root>", "<none>", "<none>", "VERB"}},
+        {MD_TREE_LAST_MARKER_LEMMA,
+         {"<none>", "<none>", "in", "<none>", "<none>", "<none>", "to", "<none>"}},
+        {MD_TREE_HEAD_LAST_MARKER_LEMMA,
+         {"in", "in", "<none>", "<none>", "<none>", "to", "<none>", "<none>"}},
     };
     assert_int_equal(LENGTH(cases), MD_TREE_COLUMNS);
     medley_dataset *derived = derive_words(SLEPT, LENGTH(SLEPT), CASE_UPOS);
@@ -99,6 +113,7 @@ static void short_sentences_and_several_roots(void **state)
         {"No", "no", "INTJ", "UH", "_", 0, "root"},   END,
     };
     static const char *const nowhere[] = {"<none>", "<none>", "<none>", "<none>", "<none>"};
+    static const char *const ends[] = {"Yes", "day", "day", "day", "No"};
     static const char *const places[] = {"FLfl", "Ff", "-", "Ll", "FLfl"};
     static const char *const left[] = {"<none>", "<none>", "ADP", "DET", "<none>"};
     static const char *const right[] = {"<none>", "DET", "NOUN", "<none>", "<none>"};
@@ -110,8 +125,13 @@ static void short_sentences_and_several_roots(void **state)
     for (size_t c = MD_TREE_HEAD_FORM; c <= MD_TREE_HEAD_FEATS; c++)
         for (size_t row = 0; row < derived->rows; row++)
             check_text(derived, row, c, "<root>");
-    for (size_t c = MD_TREE_FIRST_TAG; c < MD_TREE_COLUMNS; c++)
+    for (size_t c = MD_TREE_FIRST_TAG; c <= MD_TREE_HEAD_MARKER_LEMMA; c++)
         check_column(derived, (enum md_tree_column)c, nowhere);
+    check_column(derived, MD_TREE_BEFORE_TAG, left); /* all have the root for their head */
+    check_column(derived, MD_TREE_BEHIND_TAG, right);
+    check_column(derived, MD_TREE_END_FORM, ends);
+    check_column(derived, MD_TREE_LAST_MARKER_LEMMA, nowhere);
+    check_column(derived, MD_TREE_HEAD_LAST_MARKER_LEMMA, nowhere);
     check_column(derived, MD_TREE_GRAND_TAG, nowhere);
     check_column(derived, MD_TREE_BEFORE_HEAD_TAG, nowhere);
     check_column(derived, MD_TREE_BEHIND_HEAD_TAG, nowhere);
@@ -145,6 +165,102 @@ static void arcs_may_cross(void **state)
     check_column(derived, MD_TREE_HEAD_MARKER_LEMMA, above);
     check_text(derived, 0, MD_TREE_FIRST_LEMMA, "issue");
     check_text(derived, 0, MD_TREE_LAST_LEMMA, "issue");
+    medley_dataset_free(derived);
+}
+
+/* ---- at random, against what the columns are said to be ---- */
+
+static const char *const TAGS[] = {"ADP", "AUX", "CCONJ", "NOUN", "PUNCT", "SCONJ", "VERB"};
+enum { RANDOM_WORDS = 9 };
+
+static bool is_one_of(const char *tag, const char *list)
+{
+    return strstr(list, tag) != NULL;
+}
+
+/* The last marker whose head is the word of that number, from 1. */
+static const char *last_marker(const case_word *words, int32_t number)
+{
+    for (size_t i = RANDOM_WORDS; number > 0 && i-- > 0;)
+        if (words[i].head == number && is_one_of(words[i].upos, "ADP AUX PART SCONJ"))
+            return words[i].lemma;
+    return "<none>";
+}
+
+/* TAGS between the word and its head that are in the list, joined. */
+static void join_between(char *text, const case_word *words, size_t row, const char *list)
+{
+    const size_t head = (size_t)words[row].head - 1;
+    const size_t first = head < row ? head : row;
+    const size_t last = head < row ? row : head;
+    text[0] = '\0';
+    for (size_t t = 0; t < LENGTH(TAGS); t++) {
+        bool found = false;
+        for (size_t i = first + 1; i < last; i++)
+            found = found || strcmp(words[i].upos, TAGS[t]) == 0;
+        if (!found || !is_one_of(TAGS[t], list))
+            continue;
+        strcat(text, text[0] != '\0' ? "+" : "");
+        strcat(text, TAGS[t]);
+    }
+    strcpy(text, text[0] != '\0' ? text : "<none>");
+}
+
+static void check_random_sentence(const case_word *words)
+{
+    medley_dataset *derived = derive_words(words, RANDOM_WORDS + 1, CASE_UPOS);
+    for (size_t row = 0; row < RANDOM_WORDS; row++) {
+        char tags[64] = "<root>";
+        char fences[64] = "<root>";
+        if (words[row].head != 0) {
+            join_between(tags, words, row, "ADP AUX CCONJ NOUN PUNCT SCONJ VERB");
+            join_between(fences, words, row, "AUX CCONJ PUNCT VERB");
+        }
+        check_text(derived, row, MD_TREE_BETWEEN_TAGS, tags);
+        check_text(derived, row, MD_TREE_FENCES, fences);
+        check_text(derived, row, MD_TREE_LAST_MARKER_LEMMA, last_marker(words, (int32_t)row + 1));
+        check_text(derived, row, MD_TREE_HEAD_LAST_MARKER_LEMMA,
+                   last_marker(words, words[row].head));
+        check_text(derived, row, MD_TREE_END_FORM, words[RANDOM_WORDS - 1].form);
+        check_text(derived, row, MD_TREE_BEFORE_LEMMA, row > 0 ? words[row - 1].lemma : "<none>");
+        check_text(derived, row, MD_TREE_BEHIND_LEMMA,
+                   row + 1 < RANDOM_WORDS ? words[row + 1].lemma : "<none>");
+    }
+    medley_dataset_free(derived);
+}
+
+static void columns_of_random_trees_are_what_they_are_said_to_be(void **state)
+{
+    (void)state;
+    static const char *const lemmas[] = {"a", "b", "c", "d", "e"};
+    md_random random;
+    md_random_seed(&random, 7);
+    for (size_t turn = 0; turn < 200; turn++) {
+        case_word words[RANDOM_WORDS + 1];
+        for (size_t i = 0; i < RANDOM_WORDS; i++) {
+            const char *lemma = lemmas[md_random_below(&random, LENGTH(lemmas))];
+            const char *tag = TAGS[md_random_below(&random, LENGTH(TAGS))];
+            words[i] = (case_word){lemma, lemma, tag, "_", "_", (int32_t)(i + 1), "x"};
+            while (words[i].head == (int32_t)(i + 1))
+                words[i].head = (int32_t)md_random_below(&random, RANDOM_WORDS + 1);
+        }
+        words[RANDOM_WORDS] = (case_word)END;
+        check_random_sentence(words);
+    }
+}
+
+/* Models that were made when there were fewer columns take the data of today. */
+static void columns_that_a_model_does_not_know_are_no_error(void **state)
+{
+    (void)state;
+    enum { ONCE = MD_TREE_HEAD_MARKER_LEMMA + 1 };
+    medley_dataset *derived = derive_words(SLEPT, LENGTH(SLEPT), CASE_UPOS);
+    const md_word_layout once = {NULL, ONCE, ONCE + 1};
+    const md_word_layout later = {NULL, MD_TREE_COLUMNS + 1, MD_TREE_COLUMNS + 2};
+    assert_int_equal(md_check_words(&once, derived, NULL), MEDLEY_OK);
+    assert_int_equal(md_check_words(&later, derived, NULL), MEDLEY_BAD_INPUT);
+    derived->more_tokens = false;
+    assert_int_equal(md_check_words(&once, derived, NULL), MEDLEY_BAD_INPUT);
     medley_dataset_free(derived);
 }
 
@@ -323,13 +439,20 @@ static void the_built_in_templates_fit(void **state)
         {3, "U34:PRON/NOUN/VERB/L1"},
         {2, "U35:NOUN/VERB/Ff"},
         {2, "U36:NOUN/VERB/ADP"},
-        {2, "U38:NOUN/VERB/ADJ"},
-        {2, "U40:NOUN/VERB/in"},
-        {2, "U41:NOUN/VERB/such"},
-        {2, "U45:NOUN/ADJ+ADP"},
-        {2, "U48:VERB/in"},
-        {2, "U53:NNS/Number=Plur/VERB/in"},
-        {1, "U55:ADJ/NOUN/in"},
+        {2, "U37:NOUN/VERB/ADJ"},
+        {2, "U38:NOUN/VERB/in"},
+        {2, "U39:NOUN/VERB/such"},
+        {2, "U42:NOUN/ADJ+ADP"},
+        {2, "U45:VERB/in"},
+        {2, "U50:NNS/Number=Plur/VERB/in"},
+        {1, "U52:ADJ/NOUN/in"},
+        {7, "U53:PUNCT/VERB/PART+VERB"},
+        {7, "U54:PUNCT/VERB/VERB"},
+        {2, "U56:NOUN/VERB/<none>/ADP/such"},
+        {3, "U57:PRON/VERB/./L1"},
+        {3, "U60:PRON/VERB/sleep"},
+        {2, "U61:NOUN/VERB/in/in"},
+        {5, "U64:PART/VERB/to"},
     };
     medley_dataset *derived = derive_words(SLEPT, LENGTH(SLEPT), CASE_UPOS);
     md_templates *templates = NULL;
@@ -359,6 +482,8 @@ int main(void)
         cmocka_unit_test(every_column_of_a_sentence),
         cmocka_unit_test(short_sentences_and_several_roots),
         cmocka_unit_test(arcs_may_cross),
+        cmocka_unit_test(columns_of_random_trees_are_what_they_are_said_to_be),
+        cmocka_unit_test(columns_that_a_model_does_not_know_are_no_error),
         cmocka_unit_test(distances_come_in_classes),
         cmocka_unit_test(forms_stand_in_for_lemmas),
         cmocka_unit_test(tags_can_come_from_another_column),
