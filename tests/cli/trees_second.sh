@@ -89,6 +89,18 @@ expect_text "with siblings" '"name":"m.upos s.upos"' "$out"
 expect_exit 0 "projective trees of second order" train "${small[@]}" --projective train.conllu
 check "are right, too" above "$(uas_of test.conllu)" 0.95
 
+# ---- probabilities and several trees ----
+cp second.medley m.medley
+expect_exit 0 "probabilities of second order" "$MEDLEY" predict --model m.medley --proba test.conllu
+check "of every word" test "$(grep -c 'HeadProb=' "$out")" -eq "$(grep -cE '^[0-9]+	' test.conllu)"
+expect_exit 0 "three trees of each sentence" "$MEDLEY" predict --model m.medley --best 3 --proba test.conllu
+check "and their scores" test "$(grep -c '^# score' "$out")" -eq 120
+check "the best of them is the one that is predicted" cmp <(awk '/^# tree/ { t = $4 } NF > 6 && t == 1 { print $7 }' "$out") \
+    <("$MEDLEY" predict --model m.medley test.conllu | awk 'NF > 6 { print $7 }')
+expect_exit 0 "calibrated ones" train "${small[@]}" --calibrate train.conllu
+expect_exit 0 "are measured" "$MEDLEY" eval --model m.medley --proba --json test.conllu
+check "and sure of right trees" above 0.3 "$(key log_loss "$out")"
+
 # ---- long sentences ----
 awk 'BEGIN { OFS = "\t"; for (i = 1; i <= 1000; i++) print i, "dog", "_", (i == 1 ? "VERB" : "NOUN"), "_", "_", "_", "_", "_", "_"; print "" }' >long.conllu
 cp second.medley m.medley
