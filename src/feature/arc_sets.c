@@ -125,18 +125,20 @@ static const char arc_form_upos[] =
     "h.upos m.upos m.feats[] {,dist}\n"                                                            \
     "h.feats[] m.{upos,lemma} {dir,dist}\n"
 
-/* What tells which heads a word may have at all, at a tenth of the cost. */
+/* What tells which heads a word may have at all, at a tenth of the cost, by forms and tags alone:
+ * the templates that are pruned for may have left out other columns with intent. */
 static const char arc_prune[] =
     "{dist,set.upos,crossed dist}\n"
-    "h.{form,upos,xpos} dist\n"
-    "m.{form,upos,xpos} dist\n"
-    "h.{lower,upos,xpos,suffix} m.{lower,upos,xpos,suffix} dist\n"
+    "h.{lower,upos,suffix h.upos} dist\n"
+    "m.{lower,upos,suffix m.upos} dist\n"
+    "h.{lower,upos,suffix} m.{lower,upos,suffix} {,dist}\n"
     "h.upos {,h-1.upos,h+1.upos,h-1.upos h+1.upos} m.upos {,m-1.upos,m+1.upos,m-1.upos "
     "m+1.upos} dist\n"
+    "h.upos m.upos {h-2.upos h-1.upos,h+1.upos h+2.upos,m-2.upos m-1.upos,m+1.upos m+2.upos}\n"
     "h.upos m.upos {set.upos,crossed,between.upos} {,dist}\n"
-    "h.xpos m.xpos {set.upos,crossed}\n"
-    "h.feats m.feats dist\n"
-    "h.{upos,lemma} m.{upos,lemma} crossed\n";
+    "{h.lower m.upos,h.upos m.lower} {set.upos,crossed}\n"
+    "h.lower m.lower crossed\n"
+    "h.upos m.upos {h,m}{-1,+1}.lower";
 
 /* Siblings and grandparents, with the same columns as the sets above, and single features. */
 static const char second_all[] =
@@ -181,7 +183,7 @@ const md_template_set md_arc_sets[] = {
     {"arc-507", "507 templates over forms, lemmas, both kinds of tags and features of words",
      arc_507},
     {"arc-form-upos", "154 templates over forms and universal tags only", arc_form_upos},
-    {"arc-prune", "52 templates of parsers that tell others which arcs to look at", arc_prune},
+    {"arc-prune", "61 templates of parsers that tell others which arcs to look at", arc_prune},
     {NULL, NULL, NULL}};
 
 const char *const md_arc_second[] = {second_all, second_form_upos, NULL};
