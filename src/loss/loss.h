@@ -73,7 +73,8 @@ void md_delta_group_rows(md_delta *delta, size_t length, size_t width);
 
 /* Leaves out, and counts, rows whose right label lacks less than `least` of all probability: they
  * have next to nothing left to learn, and are most of the rows once a model is good. Of the other
- * rows, which have `width` parts, those below least_part are left out. */
+ * rows, which have `width` parts, those below least_part are left out, but for the largest, at
+ * the cost of the right part: a row adds up to 0 as before. */
 size_t md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, float least,
                           float least_part);
 
