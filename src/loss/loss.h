@@ -71,10 +71,11 @@ void md_delta_list(md_delta *delta, size_t parts, float least);
 /* Makes row, start and row_count of a gradient whose list was filled. */
 void md_delta_group_rows(md_delta *delta, size_t length, size_t width);
 
-/* Leaves out rows whose right label lacks less than `least` of all probability: they have next to
- * nothing left to learn, and are most of the rows once a model is good. Of the other rows, which
- * have `width` parts, those below least_part are left out. How many: rows, and parts of the others.
- */
+/* Leaves out rows whose right label lacks less than `least` of all probability: they
+ * have next to nothing left to learn, and are most of the rows once a model is good. Of the other
+ * rows, which have `width` parts, those below least_part are left out, but for the largest, at
+ * the cost of the right part: a row adds up to 0 as before. How many: rows, and
+ * parts of the others. */
 size_t md_delta_drop_rows(md_delta *delta, size_t width, const int32_t *gold, float least,
                           float least_part);
 

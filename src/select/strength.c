@@ -20,7 +20,7 @@ static medley_status find_default_C(double *C, const medley_dataset *dataset,
                                     const medley_options *options, const md_method *method,
                                     const medley_observer *observer, medley_error *error)
 {
-    *C = md_default_C(method, md_task_of(options, dataset));
+    *C = md_default_C(method, md_task_of(options, dataset), options);
     if (!method->kind->batch || method->fit_path == NULL)
         return MEDLEY_OK;
     MD_OWNED(medley_options_free) medley_options *plain = NULL;

@@ -220,13 +220,14 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     return MEDLEY_OK;
 }
 
-static const char *find_loss(const md_problem *problem)
+static const char *find_loss(const md_method *method, const md_task *task,
+                             const medley_options *options)
 {
-    const char *usual = problem->task->defaults.loss;
-    if (strcmp(problem->options->loss, "auto") != 0)
-        return problem->options->loss;
-    if (problem->method->traits != NULL && problem->method->traits->loss != NULL)
-        return problem->method->traits->loss;
+    const char *usual = task->defaults.loss;
+    if (strcmp(options->loss, "auto") != 0)
+        return options->loss;
+    if (method->traits != NULL && method->traits->loss != NULL)
+        return method->traits->loss;
     return usual != NULL ? usual : "hinge";
 }
 
@@ -262,11 +263,14 @@ static medley_status find_penalty(md_problem *problem, medley_error *error)
     return MEDLEY_OK;
 }
 
-double md_default_C(const md_method *method, const md_task *task)
+double md_default_C(const md_method *method, const md_task *task, const medley_options *options)
 {
     static const double most = 10; /* as the help of --C tells */
     const double own = method->traits ? method->traits->default_C : 0;
-    return own > 0 ? own : task->defaults.C > 0 ? task->defaults.C : most;
+    const md_loss *loss = md_loss_find(find_loss(method, task, options));
+    const bool soft = loss != NULL && !loss->has_margin && task->defaults.soft_C > 0;
+    const double usual = soft ? task->defaults.soft_C : task->defaults.C;
+    return own > 0 ? own : usual > 0 ? usual : most;
 }
 
 double md_path_lambda(const medley_path_options *path, double largest, size_t step)
@@ -360,10 +364,10 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
     MEDLEY_TRY(md_problem_check_options(problem, error));
     MEDLEY_TRY(find_task(problem, error));
-    MEDLEY_TRY(method->kind->begin(problem, find_loss(problem), error));
+    MEDLEY_TRY(method->kind->begin(problem, find_loss(method, task, options), error));
     MEDLEY_TRY(find_penalty(problem, error));
     if (method->about->takes & MD_TAKES_STRENGTH) /* else there is no penalty */
-        MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, task),
+        MEDLEY_TRY(md_options_lambda(&problem->lambda, options, md_default_C(method, task, options),
                                      problem->example_count, error));
     if (!problem->has_kernels)
         MEDLEY_TRY(md_make_bank(&problem->bank, train, options, task, method, error));

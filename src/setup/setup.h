@@ -94,7 +94,7 @@ bool md_problem_is_explicit(const md_problem *problem);
 size_t md_problem_batch(const md_problem *problem);
 
 /* C where no strength is given. Batch methods choose it by the kernels instead. */
-double md_default_C(const md_method *method, const md_task *task);
+double md_default_C(const md_method *method, const md_task *task, const medley_options *options);
 
 /* The step-th lambda of a path: the caller's, or evenly in logarithm down from the largest. */
 double md_path_lambda(const medley_path_options *path, double largest, size_t step);

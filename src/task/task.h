@@ -28,6 +28,7 @@ typedef struct md_task_defaults {
     const char *loss;
     const char *templates; /* a built-in set, if the task is nothing without templates */
     double C;
+    double soft_C; /* of losses without a margin; 0: as of the others */
     size_t epochs;
     size_t prox_every;
     size_t most_batch,

@@ -287,7 +287,8 @@ static void check_count(const struct sample *sample, const double *before, float
 }
 
 /* What is left is the gradient as it was, but for the rows that have little to learn, and for what
- * is little in the others. */
+ * is little in the others: their right label bears it, so that a row adds up to what it did. The
+ * largest wrong one always stays. */
 static void check_drop(struct sample *sample)
 {
     double before[PARTS_MOST];
@@ -304,16 +305,25 @@ static void check_drop(struct sample *sample)
     check_groups(sample);
     for (size_t i = 0; i < delta->count; i++)
         after[delta->part[i]] = (double)delta->coefficient[i];
-    for (size_t p = 0; p < sample->parts; p++) {
-        const size_t row = p / sample->width;
-        const bool of_row = row < sample->length;
-        const bool dropped =
-            of_row &&
-            (fabs(before[row * sample->width + (size_t)sample->gold[row]]) < (double)least ||
-             fabs(before[p]) < (double)least_part);
-        assert_true(after[p] == (dropped ? 0 : before[p]));
+    for (size_t row = 0; row < sample->length; row++) {
+        const size_t first = row * sample->width;
+        const size_t right = first + (size_t)sample->gold[row];
+        const bool stays = fabs(before[right]) >= (double)least;
+        double small = 0;
+        double most = 0;
+        for (size_t p = first; p < first + sample->width; p++)
+            most = p == right ? most : fmax(most, fabs(before[p]));
+        for (size_t p = first; p < first + sample->width; p++) {
+            const bool is_small = p != right && fabs(before[p]) < fmin(most, (double)least_part);
+            small += is_small ? before[p] : 0;
+            if (p != right)
+                assert_true(after[p] == (stays && !is_small ? before[p] : 0));
+        }
+        assert_true(fabs(after[right] - (stays ? before[right] + small : 0)) <= 1e-6);
     }
     check_count(sample, before, least, left_out);
+    for (size_t p = sample->length * sample->width; p < sample->parts; p++)
+        assert_true(after[p] == before[p]);
 }
 
 static void rows_with_little_to_learn_can_be_left_out(void **state)
