@@ -41,6 +41,16 @@ static medley_status make_room(medley_prediction *p, size_t arcs, medley_error *
     return MEDLEY_OK;
 }
 
+/* A log loss whose sums were approximated has learnt scores that only the same sums make sense of:
+ * the best tree by these scores is worse by points than the one whose arcs are likeliest. */
+static bool goes_by_marginals(const medley_model *model)
+{
+    const md_structure *structure = model->space.structure;
+    const md_loss *loss = model->summary.loss != NULL ? md_loss_find(model->summary.loss) : NULL;
+    return loss != NULL && loss->by_marginals && structure->approximates != NULL &&
+           structure->approximates(model->space.shape);
+}
+
 medley_status md_tree_answers_make(md_tree_answers *answers, medley_prediction *prediction,
                                    const md_request *request, medley_error *error)
 {
@@ -52,6 +62,11 @@ medley_status md_tree_answers_make(md_tree_answers *answers, medley_prediction *
                                  .calibration = request->model->calibration,
                                  .dataset = dataset,
                                  .prediction = prediction};
+    answers->by_marginals = goes_by_marginals(request->model);
+    if (answers->by_marginals && prediction->best > 0)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "parsers of `order=2` and a log loss know how likely arcs are, and no best "
+                       "trees; leave out `best`, or train with `loss=hinge` or `order=1`");
     if (!finds_best || !sums)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "the model finds the best tree of each sentence and knows nothing of "
@@ -80,7 +95,8 @@ medley_status md_tree_scratch_make(md_tree_scratch *scratch, const md_tree_answe
 {
     const md_structure *structure = answers->structure;
     const medley_prediction *p = answers->prediction;
-    const size_t parts = p->probabilities ? structure->part_count(shape, longest) : 0;
+    const size_t parts =
+        p->probabilities || answers->by_marginals ? structure->part_count(shape, longest) : 0;
     size_t floats = structure->workspace_size(shape, longest);
     if (p->best > 0) {
         const size_t more = structure->best_workspace_size(shape, longest, p->best);
@@ -174,6 +190,20 @@ static void find_probabilities(const md_tree_answers *answers, struct sentence s
     }
 }
 
+/* Scores of heads are their probabilities: the arcs of the tree are as many right ones as can be
+ * expected. */
+static void find_likeliest(const md_tree_answers *answers, struct sentence s,
+                           md_tree_scratch *scratch)
+{
+    md_shape arcs = s.shape;
+    arcs.order = 0;
+    arcs.heads = NULL; /* the probability of others is 0 */
+    answers->structure->log_partition(s.shape, s.length, s.score, scratch->marginal,
+                                      &scratch->workspace);
+    answers->structure->decode(arcs, s.length, scratch->marginal, NULL,
+                               answers->prediction->head + s.first, &scratch->workspace);
+}
+
 void md_tree_answer(const md_tree_answers *answers, md_shape shape, size_t sentence,
                     const float *score, md_tree_scratch *scratch)
 {
@@ -181,7 +211,10 @@ void md_tree_answer(const md_tree_answers *answers, md_shape shape, size_t sente
     const medley_prediction *p = answers->prediction;
     const size_t *start = answers->dataset->sequence_start + sentence;
     const struct sentence s = {shape, sentence, start[0], start[1] - start[0], score};
-    structure->decode(s.shape, s.length, score, NULL, p->head + s.first, &scratch->workspace);
+    if (answers->by_marginals)
+        find_likeliest(answers, s, scratch);
+    else
+        structure->decode(s.shape, s.length, score, NULL, p->head + s.first, &scratch->workspace);
     if (p->best > 0)
         find_best(answers, s, scratch);
     if (p->probabilities)

@@ -12,6 +12,7 @@ enum { MD_LONGEST_SUMMED = 1000 };
 
 typedef struct md_tree_answers {
     const md_structure *structure;
+    bool by_marginals; /* the tree with the likeliest arcs is predicted, not the best one */
     md_calibration calibration; /* of the model; borrowed */
     const medley_dataset *dataset;
     medley_prediction *prediction;
