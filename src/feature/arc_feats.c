@@ -45,6 +45,12 @@ static size_t list_one(const uint32_t *list, uint32_t *hash)
     return list[0];
 }
 
+/* The name at a place of a list; behind the last one more than any name. */
+static uint64_t name_at(const uint32_t *list, size_t place)
+{
+    return place < list[0] ? list[2 * place + 1] : UINT64_MAX;
+}
+
 /* One for each name that either has, with the values of both. */
 static size_t list_both(const uint32_t *head, const uint32_t *modifier, uint32_t *hash)
 {
@@ -52,15 +58,13 @@ static size_t list_both(const uint32_t *head, const uint32_t *modifier, uint32_t
     size_t h = 0;
     size_t m = 0;
     while (h < head[0] || m < modifier[0]) {
-        const uint32_t *left = h < head[0] ? head + 2 * h + 1 : NULL;
-        const uint32_t *right = m < modifier[0] ? modifier + 2 * m + 1 : NULL;
-        const bool has_left = left != NULL && (right == NULL || left[0] <= right[0]);
-        const bool has_right = right != NULL && (left == NULL || right[0] <= left[0]);
-        const uint32_t name = has_left ? left[0] : right[0];
-        hash[count++] =
-            join(join(name, has_left ? left[1] : ABSENT), has_right ? right[1] : ABSENT);
-        h += has_left;
-        m += has_right;
+        const uint64_t left = name_at(head, h);
+        const uint64_t right = name_at(modifier, m);
+        const uint32_t of_head = left <= right ? head[2 * h + 2] : ABSENT;
+        const uint32_t of_modifier = right <= left ? modifier[2 * m + 2] : ABSENT;
+        hash[count++] = join(join((uint32_t)(left < right ? left : right), of_head), of_modifier);
+        h += left <= right;
+        m += right <= left;
     }
     return count;
 }
