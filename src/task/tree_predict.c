@@ -168,12 +168,14 @@ static size_t length_of(const medley_dataset *dataset, size_t sentence)
     return dataset->sequence_start[sentence + 1] - dataset->sequence_start[sentence];
 }
 
-/* Scores take memory by the square of the words, and the chart of projective trees, marginals and
- * the best trees take time by their cube: a file without blank lines is none to parse. */
+/* Scores take memory by the square of the words, and the chart of projective trees, marginals
+ * (which prune, too) and the best trees take time by their cube: a file without blank lines is none
+ * to parse. */
 static medley_status check_lengths(const md_request *request, medley_error *error)
 {
     const medley_dataset *dataset = request->dataset;
     const char *why = request->model->space.shape.projective ? " by a model of projective trees"
+                      : request->model->space.shape.pruned   ? " by a model of `prune` or `order=2`"
                       : request->options.probabilities       ? " with `proba`"
                       : request->options.best > 0            ? " with `best`"
                                                              : "";

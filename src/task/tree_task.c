@@ -106,11 +106,15 @@ static double first_rate(const md_problem *problem, const md_loss *loss)
 /* A few passes with few templates, for probabilities of arcs. */
 static medley_status scout(medley_options **options, const md_problem *problem, medley_error *error)
 {
+    enum { MOST_BITS = 18 }; /* of the scout's few templates */
+    const long long bits = problem->options->hash_bits;
     char threads[32];
     char seed[32];
+    char slots[32];
     const char *const settings[][2] = {
         {"task", "tree"},
         {"method", "spom"},
+        {"hash-bits", slots},
         {"template", "built-in:arc-prune"},
         {"loss", "logistic"},
         {"penalty", "l2"},
@@ -125,6 +129,7 @@ static medley_status scout(medley_options **options, const md_problem *problem, 
         return MEDLEY_OK;
     snprintf(threads, sizeof threads, "%zu", problem->threads);
     snprintf(seed, sizeof seed, "%lld", problem->options->seed);
+    snprintf(slots, sizeof slots, "%lld", bits > 0 && bits < MOST_BITS ? bits : MOST_BITS);
     MEDLEY_TRY(medley_options_create(options, error));
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (settings[i][1] != NULL)

@@ -106,6 +106,9 @@ awk 'BEGIN { OFS = "\t"; for (i = 1; i <= 1000; i++) print i, "dog", "_", (i == 
 cp second.medley m.medley
 expect_exit 0 "a sentence of 1,000 words" timeout 120 "$MEDLEY" predict --model m.medley long.conllu
 check "is one tree" test "$(cut -f7 "$out" | grep -cx 0)" -eq 1
+{ sed '/^$/d' long.conllu; printf '1001\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n'; } >longer.conllu
+expect_exit 3 "one of 1,001 words" "$MEDLEY" predict --model m.medley longer.conllu
+expect_text "one of 1,001 words: why" 'longer.conllu:1: a sentence of 1001 words.*--order 2' "$err"
 
 # ---- wrong use ----
 refuse() { # refuse CODE PATTERN NAME ARGUMENTS...

@@ -180,6 +180,16 @@ class Trees(InFolder):
         self.assertEqual(len(bare.predict_confidence(self.X[:1])[0]), len(self.X[0]))
         self.assertEqual(bare.predict_best([[]]), [[]])
 
+    def test_second_order_has_trees_and_probabilities(self):
+        model = parser(epochs=4, options={"order": 2}).fit(self.X, self.y)
+        right = sum(a == b for tree, gold in zip(model.predict(self.X), self.y)
+                    for (a, _), (b, _) in zip(tree, gold))
+        self.assertGreater(right / sum(len(tree) for tree in self.y), 0.9)
+        for table in model.predict_proba(self.X[:3]):
+            np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-4)
+        best = model.predict_best(self.X[:1], 2)[0]
+        self.assertEqual(best[0][0], model.predict(self.X[:1])[0])
+
     def test_too_many_or_no_best_trees_are_refused(self):
         model = parser(epochs=1).fit(self.X, self.y)
         for count, sentence in ((0, "count=0"), (21, "at most the 20"), ("2", "count='2'")):
