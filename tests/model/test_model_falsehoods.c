@@ -71,7 +71,7 @@ static void regressions_and_labels_exclude_each_other(void **state)
         const struct model_case given = {DENSE, "kernel=linear", origins[i]};
         struct sample sample;
         sample_make(&sample, &given);
-        char *task = sample.bytes + get(sample.bytes, 32 + 8) + (i == 0 ? 48 : 64);
+        char *task = sample.bytes + get(sample.bytes, 32 + 8) + (i == 0 ? 56 : 72);
         assert_memory_equal(task + 8, i == 0 ? "regression" : "multiclass", 10);
         memcpy(task + 8, i == 0 ? "multiclass" : "regression", 10);
         renew_checksums(sample.bytes);

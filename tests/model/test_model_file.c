@@ -139,7 +139,7 @@ static void the_documented_example_is_what_is_written(void **state)
     static const struct {
         const char *name;
         uint64_t offset, length;
-    } sections[] = {{"story", 0x100, 0x190}, {"kernels", 0x2c0, 0xd8}, {"points", 0x3c0, 0x50},
+    } sections[] = {{"story", 0x100, 0x198}, {"kernels", 0x2c0, 0xd8}, {"points", 0x3c0, 0x50},
                     {"bodies", 0x440, 0x60}, {"weights", 0x4c0, 0x20}, {"input", 0x500, 0x60}};
     static const uint64_t input[] = {3, 0x767363, 1, 0, 5, 0x6c6562616c, 2, 2, 1, 'x', 1, 'y'};
     medley_dataset *train = NULL;

@@ -263,7 +263,7 @@ static void what_functions_get_wrong_is_told(void **state)
     expect(&structure, "loss=logistic", MEDLEY_NOT_SUPPORTED, "needs marginals");
     expect(&structure, "task=chain", MEDLEY_USAGE, "leave out `task`");
     expect(&structure, "task=multiclass", MEDLEY_USAGE, "leave out `task`");
-    expect(&structure, "order=2", MEDLEY_USAGE, "`order` is about task chain");
+    expect(&structure, "order=2", MEDLEY_USAGE, "`order` is about tasks chain and tree");
 }
 
 static void pieces_and_other_structures_checkpoints_are_refused(void **state)
