@@ -203,7 +203,8 @@ static void join_between(char *text, const case_word *words, size_t row, const c
         strcat(text, text[0] != '\0' ? "+" : "");
         strcat(text, TAGS[t]);
     }
-    strcpy(text, text[0] != '\0' ? text : "<none>");
+    if (text[0] == '\0')
+        strcpy(text, "<none>");
 }
 
 static void check_random_sentence(const case_word *words)
