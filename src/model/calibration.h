@@ -67,7 +67,7 @@ void md_softmax_multiply(void *context, const double *v, double *product);
 
 /* Fills the scores of all parts of sequence i; called from any thread. */
 typedef struct md_sequence {
-    size_t row, length; /* where it begins, if the structure looks at that */
+    size_t row, length;   /* where it begins, if the structure looks at that */
     const int32_t *label; /* [length] the right ones */
 } md_sequence;
 typedef md_sequence (*md_sequence_scorer)(void *context, size_t i, float *score);

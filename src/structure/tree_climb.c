@@ -22,7 +22,7 @@ struct climb {
     size_t *arc;            /* [words + 1] of each word; SIZE_MAX: it hangs from nothing */
     int32_t *inner, *outer; /* [words + 1] the next words from the same head on that side, or 0 */
     int32_t *near[2];       /* [words + 1] the nearest word that hangs from it, left and right */
-    int32_t *start, *best;  /* [words] trees as heads */
+    int32_t *start;         /* [words] a tree as heads */
     float *tilted;          /* [words][words + 1] scores of arcs that make starts */
     float *scratch;
     uint64_t random;
@@ -30,8 +30,8 @@ struct climb {
 
 size_t md_tree_climb_floats(size_t words)
 {
-    return md_chain_slice(2 * (words + 1)) + 4 * md_chain_slice(words + 1) +
-           2 * md_chain_slice(words) + md_chain_slice(words * (words + 1)) +
+    return md_chain_slice(2 * (words + 1)) + 4 * md_chain_slice(words + 1) + md_chain_slice(words) +
+           md_chain_slice(words * (words + 1)) +
            md_max(md_tree_spanning_floats(words), md_tree_eisner_floats(words));
 }
 
@@ -47,7 +47,6 @@ static struct climb make_climb(const md_tree *tree, float *scratch)
     climb.near[0] = md_tree_take_whole(&scratch, words + 1);
     climb.near[1] = md_tree_take_whole(&scratch, words + 1);
     climb.start = md_tree_take_whole(&scratch, words);
-    climb.best = md_tree_take_whole(&scratch, words);
     climb.tilted = md_chain_take(&scratch, words * (words + 1));
     climb.scratch = scratch;
     return climb;

@@ -122,7 +122,8 @@ static void sentences_name_the_option_and_who_takes_it(void **state)
          "`penalty` has no place in `method=pegasos`; method pegasos has "
          "squared-block(q=P) with the P of `p`"},
         {"order=2", &md_task_binary, "spicy",
-         "`order` is about tasks chain and tree and has no place in `task=binary`; leave out `order`"},
+         "`order` is about tasks chain and tree and has no place in `task=binary`; leave out "
+         "`order`"},
         {"min-count=2 template=chunk", &md_task_tree, "spom",
          "`min-count` is about tasks binary, multiclass, chain and custom and has no place in "
          "`task=tree`; "
