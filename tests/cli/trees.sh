@@ -323,29 +323,33 @@ expect_exit 0 "arcs that are nearly impossible" train --loss logistic --unlabell
 check "take no step, and are counted" above "$(key steps_skipped "$out")" 1
 expect_exit 0 "and all arcs" train --loss logistic --unlabelled --epochs 3 --json --skip-certain 0 train.conllu
 check "take every step" test "$(key steps_skipped "$out")" = 0
-# words of many forms, few of which come again: defaults of the log losses are not far behind the
-# hinge's, and do not depend on how many small steps are left out
-for seed in 1 2; do
-    "$MEDLEY" generate treebank --rows 200 --noise 3 --seed $seed | awk -F'\t' -v OFS='\t' -v state=5 '
-        NF == 10 {
-            state = (state * 16807) % 2147483647
-            $2 = $2 state % 8; $3 = $2; $5 = $4; $6 = "_"
-        }
-        { print }' >forms$seed.conllu
-done
-forms_uas() { # forms_uas ARGUMENTS...
-    "$MEDLEY" train --model m.medley --template arc-form-upos --hash-bits 14 --unlabelled --quiet "$@" \
-        --json forms1.conllu >forms.json && evaluate forms2.conllu >forms_eval.json && key uas forms_eval.json
-}
-hinge=$(forms_uas --loss hinge)
-check "the usual C of the hinge" test "$(printf %.0f "$(key C forms.json)")" -eq 3
-for loss in logistic softmax-margin; do
-    soft=$(forms_uas --loss $loss)
-    check "the usual C of $loss" test "$(printf %.0f "$(key C forms.json)")" -eq 300
-    check "$loss is not far behind the hinge" above "$soft" "$(awk "BEGIN { print $hinge - 0.015 }")"
-    check "$loss without steps for small parts" above "$(forms_uas --loss $loss --skip-certain 0.1)" \
-        "$(awk "BEGIN { print $soft - 0.01 }")"
-done
+if [[ $MEDLEY_BUILD == *asan* ]]; then
+    skip "how good defaults of log losses are" "it is the same with sanitizers"
+else
+    # words of many forms, few of which come again: defaults of the log losses are not far behind the
+    # hinge's, and do not depend on how many small steps are left out
+    for seed in 1 2; do
+        "$MEDLEY" generate treebank --rows 200 --noise 3 --seed $seed | awk -F'\t' -v OFS='\t' -v state=5 '
+            NF == 10 {
+                state = (state * 16807) % 2147483647
+                $2 = $2 state % 8; $3 = $2; $5 = $4; $6 = "_"
+            }
+            { print }' >forms$seed.conllu
+    done
+    forms_uas() { # forms_uas ARGUMENTS...
+        "$MEDLEY" train --model m.medley --template arc-form-upos --hash-bits 14 --unlabelled --quiet "$@" \
+            --json forms1.conllu >forms.json && evaluate forms2.conllu >forms_eval.json && key uas forms_eval.json
+    }
+    hinge=$(forms_uas --loss hinge)
+    check "the usual C of the hinge" test "$(printf %.0f "$(key C forms.json)")" -eq 3
+    for loss in logistic softmax-margin; do
+        soft=$(forms_uas --loss $loss)
+        check "the usual C of $loss" test "$(printf %.0f "$(key C forms.json)")" -eq 300
+        check "$loss is not far behind the hinge" above "$soft" "$(awk "BEGIN { print $hinge - 0.015 }")"
+        check "$loss without steps for small parts" above "$(forms_uas --loss $loss --skip-certain 0.1)" \
+            "$(awk "BEGIN { print $soft - 0.01 }")"
+    done
+fi
 for penalty in mkl group-lasso l2 l1 elastic sparse-group block; do
     expect_exit 0 "penalty $penalty" train --penalty $penalty --unlabelled train.conllu
     learns "penalty $penalty" 0.95

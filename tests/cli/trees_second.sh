@@ -55,12 +55,18 @@ expect_exit 0 "more epochs after a checkpoint" train "${small[@]}" --checkpoint 
 check "make the same model" cmp m.medley second.medley
 expect_exit 0 "features in little memory" train "${small[@]}" --memory 1M train.conllu
 check "are the same" cmp m.medley second.medley
-for method in pegasos obscure om2; do
+methods=(pegasos obscure om2)
+penalties=(l1 l2 'sparse-group(s=0.5)' group-lasso 'block(q=1.5)')
+if [[ $MEDLEY_BUILD == *asan* ]]; then # those whose memory is used in another way
+    methods=(obscure)
+    penalties=('sparse-group(s=0.5)')
+fi
+for method in "${methods[@]}"; do
     steps=(--epochs 2)
     [ $method != obscure ] || steps=(--epochs1 1 --epochs2 1)
     expect_exit 0 "method $method" train --template second.arcs --order 2 --method $method "${steps[@]}" train.conllu
 done
-for penalty in l1 l2 'sparse-group(s=0.5)' group-lasso 'block(q=1.5)'; do
+for penalty in "${penalties[@]}"; do
     expect_exit 0 "penalty $penalty" train "${small[@]}" --penalty "$penalty" train.conllu
 done
 expect_exit 0 "averages" train "${small[@]}" --average train.conllu
