@@ -134,7 +134,7 @@ static void change_arcs(struct changing *changing, const md_delta *delta)
     }
 }
 
-/* Parts of second order stand behind those of rows, both kinds of them. */
+/* Parts of second order come after those of rows, both kinds of them. */
 static void change_triples(struct changing *changing, const md_gradient *gradient)
 {
     const arc_block *a = changing->a;

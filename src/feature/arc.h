@@ -109,7 +109,7 @@ typedef struct md_arc_key {
     size_t length;            /* n */
     const uint32_t *head;     /* [n + 2] */
     const uint32_t *modifier; /* [n + 2] */
-    const uint32_t *third;    /* [n + 2] of siblings or grandparents; n + 1 is behind all words */
+    const uint32_t *third;    /* [n + 2] of siblings or grandparents; n + 1 is after all words */
     const uint32_t *far;      /* [-n .. n] of the places of a word and its sibling, or of the
                                  grandparent and the head */
     const uint32_t *distance; /* [-n .. n] */

@@ -45,7 +45,7 @@ static size_t list_one(const uint32_t *list, uint32_t *hash)
     return list[0];
 }
 
-/* The name at a place of a list; behind the last one more than any name. */
+/* The name at a place of a list; after the last one more than any name. */
 static uint64_t name_at(const uint32_t *list, size_t place)
 {
     return place < list[0] ? list[2 * place + 1] : UINT64_MAX;

@@ -2,7 +2,7 @@
 /* The numbers that features of arcs are sums of, for all sentences at once. All of a sentence lies
  * together, for scoring goes sentence by sentence over all templates:
  *
- *     sides   [side_count][n + 2]       the root, the words, and what stands behind them
+ *     sides   [side_count][n + 2]       the root, the words, and what comes after them
  *     pairs   [pair_count][n][n + 1]    those of the three below and of tags that templates need
  *     feats   [n + 2][MD_ARC_FEATS]     if a template needs them
  */
@@ -30,7 +30,7 @@ typedef struct pair_layout {
     bool is_used[PAIRS];
     size_t place[PAIRS]; /* among those used */
     size_t count;
-    bool has_feats; /* behind all pairs */
+    bool has_feats; /* after all pairs */
 } pair_layout;
 
 struct md_arcs {
@@ -115,7 +115,7 @@ static route make_route(const md_arc_template *item)
                    .bag = item->bag};
 }
 
-/* Places of two words differ by so much at most, the one behind all words included. */
+/* Places of two words differ by so much at most, the one after all words included. */
 static size_t distances_width(size_t longest)
 {
     return 2 * (longest + 1) + 1;

@@ -129,7 +129,7 @@ void md_arc_values_fill_feats(const md_arc_values *values, size_t first, size_t 
 {
     const medley_dataset *dataset = values->dataset;
     const md_strings *texts = &dataset->token_values[FEATS];
-    out[0] = out[(count + 1) * MD_ARC_FEATS] = 0; /* the root, and what stands behind all words */
+    out[0] = out[(count + 1) * MD_ARC_FEATS] = 0; /* the root, and what comes after all words */
     for (size_t i = 0; i < count; i++) {
         const int32_t id = dataset->token[(first + i) * dataset->token_columns + FEATS];
         uint32_t *list = out + (i + 1) * MD_ARC_FEATS;

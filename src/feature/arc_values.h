@@ -19,7 +19,7 @@ enum {
 /* Fields of words, followed by the bits of tags. */
 enum { MD_ARC_TAG_BIT = MD_ARC_WORDS, MD_ARC_VALUES };
 
-/* Numbers of a sentence's positions: the root, its words, what stands behind them, and
+/* Numbers of a sentence's positions: the root, its words, what comes after them, and
  * MD_ARC_OFFSET_MOST positions outside at either end. */
 enum { MD_ARC_OUTSIDE = 2 * MD_ARC_OFFSET_MOST + 1 };
 

@@ -19,7 +19,7 @@ typedef struct md_triple {
 } md_triple;
 
 /* A third that is no word: none before the first sibling, as the root is no sibling; the end, which
- * stands behind all words. */
+ * comes after all words. */
 enum { MD_NO_SIBLING = 0 };
 
 enum { MD_TURNS = 8 };

@@ -86,7 +86,7 @@ void md_tree_climb(const md_tree *tree, int32_t *best, float *scratch);
 double md_tree_score(const md_tree *tree, const int32_t *heads);
 
 /* The parts of second order of a tree into parts; returns how many: at most three for each word.
- * Siblings have their numbers in the sentence, grandparents theirs behind all siblings. */
+ * Siblings have their numbers in the sentence, grandparents theirs after all siblings. */
 size_t md_tree_second_of(const md_sentence *sentence, const int32_t *heads, uint32_t *parts);
 double md_tree_second_score(const md_tree *tree, const int32_t *heads);
 

@@ -98,7 +98,7 @@ static float end_score(const struct field *field, size_t arc)
 
 /* Adds to the slopes of a list of count arcs and returns what its parts bring. reach[i] is what i
  * would bring with what is there of those before k, as k goes on; next is the probability that i is
- * the first behind k. The slope of k is the difference between its being there and not. */
+ * the first after k. The slope of k is the difference between its being there and not. */
 static double add_list(struct field *field, const uint32_t *list, size_t count)
 {
     double *reach = field->reach;
@@ -109,7 +109,7 @@ static double add_list(struct field *field, const uint32_t *list, size_t count)
     for (size_t k = 0; k < count; k++) {
         const double p = field->mu[list[k]];
         const double own_end = (double)end_score(field, list[k]);
-        double none = 1; /* of those behind k is there */
+        double none = 1; /* of those after k is there */
         double with = reach[k];
         double without = 0;
         for (size_t i = k + 1; i < count; i++) {

@@ -108,7 +108,7 @@ static size_t choose_heads(const struct choice *choice, size_t m, size_t most, u
     return count;
 }
 
-/* Heads of one sentence, behind those that are there. */
+/* Heads of one sentence, after those that are there. */
 static medley_status choose(md_head_lists *lists, const struct choice *choice, medley_error *error)
 {
     const size_t row = lists->rows;

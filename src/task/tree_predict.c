@@ -48,7 +48,7 @@ static medley_status make_chunks(struct parsing *parsing, md_pool *pool, medley_
 struct parts {
     md_shape shape; /* its heads are those of the chunk */
     md_heads *heads;
-    float *score;  /* one sentence behind the other */
+    float *score;  /* one sentence after the other */
     size_t *start; /* [sentences + 1] of score */
 };
 
