@@ -261,6 +261,7 @@ const cli_command cli_command_eval = {
                    "those over a word that does not hang from their head.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .together = true,
     .examples = examples,
     .run = run_eval,
 };

@@ -246,6 +246,7 @@ const cli_command cli_command_predict = {
                    "looked at.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .together = true,
     .examples = examples,
     .run = run_predict,
 };

@@ -121,7 +121,7 @@ static medley_status run_train(cli_arguments *arguments, medley_error *error)
     if (path == NULL)
         return cli_refuse(error, "--model FILE is missing: where to write the model");
     CLI_TRY(cli_check_writable(arguments, error));
-    cli_catch_interrupt();
+    cli_catch_interrupt(arguments);
     CLI_TRY(cli_load_training(arguments, &run.given, error));
     CLI_TRY(cli_fit(arguments, &run.model, given->train, given->dev, given->options, path, error));
     if (given->held_out != NULL)
@@ -182,6 +182,7 @@ const cli_command cli_command_train = {
         "Ctrl-C finishes the current epoch or iteration and saves the model; a second one quits.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .together = true,
     .examples = examples,
     .run = run_train,
 };
