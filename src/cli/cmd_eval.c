@@ -218,6 +218,7 @@ static medley_status run_eval(cli_arguments *arguments, medley_error *error)
     wanted.threads = cli_threads(arguments);
     wanted.probabilities = cli_flag(arguments, "proba");
     wanted.tags = cli_value(arguments, "tags");
+    wanted.comm = arguments->comm;
     CLI_TRY(medley_evaluate_with(&evaluation, model, dataset, &wanted, error));
     if (isnan(evaluation.uas) && has_many_unseen(&evaluation) &&
         !cli_flag(arguments, "allow-unseen"))
