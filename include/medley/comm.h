@@ -129,7 +129,7 @@ MEDLEY_API void medley_comm_end(medley_comm *comm, int code);
 /**
  * A file of rank 0, for all ranks: where this rank finds its own copy. That is path itself if the
  * rank sees the same bytes there; if it sees no such file, a copy in a temporary folder, which
- * medley_comm_free removes. Fails on all ranks if one of them sees another file.
+ * medley_comm_free removes; `-` is the standard input of rank 0. Fails on all ranks if one of them sees another file.
  *
  * @param found at most size bytes
  */

@@ -191,6 +191,10 @@ medley_status cli_find_ranks(cli_arguments *arguments, medley_error *error);
 medley_status cli_join_ranks(cli_arguments *arguments, medley_error *error);
 /* The command has ended like this: is this the rank that tells what went wrong? */
 bool cli_settle_ranks(cli_arguments *arguments, medley_status status);
+/* The keys "ranks" and, where there are several, "comm": what rank 0 has exchanged so far. The same
+ * as a line of text. */
+void cli_json_ranks(const medley_comm *comm);
+void cli_print_ranks(const medley_comm *comm);
 /* The end; a rank that has failed alone ends the others. */
 void cli_leave_ranks(cli_arguments *arguments, int code);
 

@@ -130,6 +130,38 @@ bool cli_settle_ranks(cli_arguments *arguments, medley_status status)
     return status < 0 && (arguments->alone || teller == rank);
 }
 
+static medley_comm_counts count(const medley_comm *comm)
+{
+    medley_comm_counts counts = MEDLEY_COMM_COUNTS_INIT;
+    if (medley_comm_count(&counts, comm, NULL) < 0)
+        counts = (medley_comm_counts)MEDLEY_COMM_COUNTS_INIT;
+    return counts;
+}
+
+void cli_json_ranks(const medley_comm *comm)
+{
+    const medley_comm_counts counts = count(comm);
+    json_count(stdout, "ranks", medley_comm_size(comm));
+    if (medley_comm_size(comm) == 1)
+        return;
+    json_open(stdout, "comm", '{');
+    json_count(stdout, "calls", counts.calls);
+    json_number(stdout, "bytes_sent", counts.bytes_sent);
+    json_number(stdout, "bytes_gotten", counts.bytes_gotten);
+    json_number(stdout, "seconds", counts.seconds);
+    json_close(stdout, '}');
+}
+
+void cli_print_ranks(const medley_comm *comm)
+{
+    const medley_comm_counts counts = count(comm);
+    if (medley_comm_size(comm) > 1)
+        printf("%zu ranks; rank 0 sent %.1f MB and got %.1f MB in %zu exchanges, %.2f s with "
+               "waiting\n",
+               medley_comm_size(comm), 1e-6 * counts.bytes_sent, 1e-6 * counts.bytes_gotten,
+               counts.calls, counts.seconds);
+}
+
 void cli_leave_ranks(cli_arguments *arguments, int code)
 {
     if (arguments->alone) {

@@ -102,6 +102,26 @@ static medley_status name_copy(medley_comm *comm, const char *path, const char *
     return MEDLEY_OK;
 }
 
+/* Standard input, which only rank 0 has, becomes a file. */
+static medley_status keep_input(medley_comm *comm, char *buffer, const char **copy,
+                                medley_error *error)
+{
+    MD_CLEARED(close_file) FILE *to = NULL;
+    size_t got;
+    MEDLEY_TRY(name_copy(comm, "standard-input", copy, error));
+    if ((to = fopen(*copy, "wb")) == NULL)
+        return md_fail_at(error, MEDLEY_FAILED, *copy, 0, "cannot write: %s", strerror(errno));
+    while ((got = fread(buffer, 1, PIECE, stdin)) > 0)
+        if (fwrite(buffer, 1, got, to) != got)
+            break;
+    if (ferror(stdin) || ferror(to) || fflush(to) != 0)
+        return md_fail_at(error, MEDLEY_FAILED, *copy, 0,
+                          "standard input cannot be kept: %s; name a folder with more room in "
+                          "TMPDIR",
+                          strerror(errno));
+    return MEDLEY_OK;
+}
+
 /* All ranks: the bytes of rank 0's file go to those that have no such file. */
 static medley_status send_bytes(medley_comm *comm, const char *path, FILE *from, FILE *to,
                                 int64_t size, char *buffer, medley_error *error)
@@ -177,6 +197,10 @@ medley_status medley_comm_file(char *found, size_t room, medley_comm *comm, cons
     if (size > 1) {
         MEDLEY_TRY(md_new(&all, size, sizeof *all, error));
         MEDLEY_TRY(md_new(&buffer, PIECE, 1, error));
+        if (strcmp(path, "-") == 0 && rank == 0) {
+            MEDLEY_TRY(keep_input(comm, buffer, &copy, error));
+            path = copy;
+        }
         all[rank] = look_at(path, buffer);
         MEDLEY_TRY(md_comm_gather(comm, all, size, 1, sizeof *all, error));
         MEDLEY_TRY(compare(all, size, path, &lacks, error));
