@@ -93,12 +93,14 @@ typedef struct medley_comm_counts {
                               needs it is counted once for each */
     double bytes_gotten; /**< by this rank */
     double seconds;      /**< in these calls, waiting for others included */
+    double work;         /**< divided work that this rank has done: kernel values, or scores of
+                              parts by templates, that it has computed or looked at */
 } medley_comm_counts;
 
 /** Nothing counted. */
 #define MEDLEY_COMM_COUNTS_INIT                                                                    \
     {                                                                                              \
-        sizeof(medley_comm_counts), 0, 0, 0, 0                                                     \
+        sizeof(medley_comm_counts), 0, 0, 0, 0, 0                                                  \
     }
 
 /** Tells what a comm has done so far. */
@@ -129,7 +131,8 @@ MEDLEY_API void medley_comm_end(medley_comm *comm, int code);
 /**
  * A file of rank 0, for all ranks: where this rank finds its own copy. That is path itself if the
  * rank sees the same bytes there; if it sees no such file, a copy in a temporary folder, which
- * medley_comm_free removes; `-` is the standard input of rank 0. Fails on all ranks if one of them sees another file.
+ * medley_comm_free removes; `-` is the standard input of rank 0. Fails on all ranks if one of them
+ * sees another file.
  *
  * @param found at most size bytes
  */

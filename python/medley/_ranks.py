@@ -81,10 +81,10 @@ class Ranks:
         self.size = lib.medley_comm_size(self._pointer)
 
     def counts(self):
-        """What this rank has exchanged so far: calls, bytes_sent, bytes_gotten, seconds."""
+        """What this rank has exchanged so far: calls, bytes_sent, bytes_gotten, seconds, work."""
         found = s.CommCounts()
         call("medley_comm_count", byref(found), self._pointer)
-        names = ("calls", "bytes_sent", "bytes_gotten", "seconds")
+        names = ("calls", "bytes_sent", "bytes_gotten", "seconds", "work")
         return {name: getattr(found, name) for name in names}
 
     def __enter__(self):

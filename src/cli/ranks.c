@@ -149,6 +149,7 @@ void cli_json_ranks(const medley_comm *comm)
     json_number(stdout, "bytes_sent", counts.bytes_sent);
     json_number(stdout, "bytes_gotten", counts.bytes_gotten);
     json_number(stdout, "seconds", counts.seconds);
+    json_number(stdout, "work", counts.work);
     json_close(stdout, '}');
 }
 

@@ -122,6 +122,12 @@ static medley_status exchange(medley_comm *comm, const void *send, const size_t 
                   (double)(receive_offset[size] - receive_offset[0]) - kept, error);
 }
 
+void md_comm_note_work(medley_comm *comm, double values)
+{
+    if (comm != NULL)
+        comm->counts.work += values;
+}
+
 /* ---- gathering ---- */
 
 medley_status md_comm_gather_spans(medley_comm *comm, void *data, const size_t *offset,

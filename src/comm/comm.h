@@ -71,6 +71,11 @@ medley_status md_comm_any(medley_comm *comm, bool *value, medley_error *error);
 medley_status md_comm_check_same(medley_comm *comm, const void *data, size_t bytes,
                                  const char *what, medley_error *error);
 
+/* Whoever divides work tells what this rank has done of it, in kernel values, or scores of parts by
+ * templates, computed or looked at: docs/scale.md says how much it should be, and bench/scale.py
+ * compares. From one thread at a time. */
+void md_comm_note_work(medley_comm *comm, double values);
+
 /* Processors for the threads of this rank: those that it was bound to, or else its share of all. */
 size_t md_comm_processors(const medley_comm *comm);
 
