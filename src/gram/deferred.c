@@ -24,6 +24,8 @@ void md_deferred_free(md_deferred *deferred)
     for (size_t m = 0; deferred->slots != NULL && m < deferred->count; m++)
         clear_slot(&deferred->slots[m]);
     md_kept_rows_clear(&deferred->kept);
+    md_prepared_clear(&deferred->open);
+    md_prepared_clear(&deferred->left);
     md_pool_clear(&deferred->pool);
     free(deferred);
 }
@@ -69,6 +71,7 @@ static medley_status make_room(md_deferred *deferred, medley_error *error)
     MEDLEY_TRY(md_pool_new(pool, &deferred->fresh, MD_TILE, sizeof(size_t), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->fresh_row, MD_TILE, sizeof(size_t), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->wanted, deferred->count, sizeof(bool), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->known, deferred->count, sizeof(bool), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->sums, threads, sizeof(float *), error));
     for (size_t t = 0; deferred->gram->mix != NULL && t < threads; t++)
         MEDLEY_TRY(

@@ -55,9 +55,12 @@ struct md_deferred {
     size_t *fresh_row;   /* row of each of these */
     float **keep;        /* where its values are to be kept; NULL: nowhere */
 
-    bool *wanted;       /* [count] kernels of a pass */
+    bool *wanted;       /* [count] kernels of the changes that are flushed or entered */
+    bool *known;        /* [count] kernels whose values the open rows need */
     size_t last_wanted; /* the last of these */
     float **sums;       /* [threads] of a mixture: [MD_TILE][MD_TILE] */
+    md_prepared open;   /* the open rows */
+    md_prepared left;   /* rows of changes */
     size_t memory;      /* for kept rows; 0: no limit */
     md_kept_rows kept;
     md_deferred_counts counts;

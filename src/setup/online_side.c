@@ -61,10 +61,11 @@ static size_t rows_of_a_round(const md_problem *problem)
 }
 
 /* Kernels learn best one by one, while scoring explicit features pays for waking a second thread
- * only if there are some sequences to score. */
+ * only if there are some sequences to score. Losses by marginals, which have no kinks, take more at
+ * a time without harm if there are many. */
 size_t md_problem_batch(const md_problem *problem)
 {
-    enum { BATCH = 8 };
+    enum { BATCH = 8, MOST_BATCH = 32, SHARE = 256 };
     const md_task_defaults *defaults = &problem->task->defaults;
     const md_method_traits *traits = problem->method->traits;
     if (problem->options->batch > 0)
@@ -77,7 +78,9 @@ size_t md_problem_batch(const md_problem *problem)
     if (traits != NULL && traits->examples > 0)
         return md_min(traits->examples, problem->example_count);
     if (defaults->most_batch == 0)
-        return BATCH;
+        return problem->online->loss->by_marginals
+                   ? md_max(md_min(problem->example_count / SHARE, MOST_BATCH), BATCH)
+                   : BATCH;
     const size_t share = problem->example_count / defaults->batch_share + 1;
     return share < defaults->most_batch ? share : defaults->most_batch;
 }
