@@ -55,7 +55,7 @@ size_t md_packed_bytes(const md_packed *packed)
 bool md_packed_is_resident(const md_packed *packed)
 {
     for (size_t m = 0; m < packed->count; m++)
-        if (!packed->permanent[m])
+        if (!packed->permanent[m] && !(packed->by_rows && packed->held[m]))
             return false;
     return true;
 }
@@ -182,6 +182,37 @@ static medley_status choose_residents(md_packed *packed, size_t memory, medley_e
     return MEDLEY_OK;
 }
 
+/* Are whole triangles too large for what is kept free for those that are computed? */
+static bool wants_rows(const md_packed *packed, size_t memory)
+{
+    const size_t free = md_max(md_min(memory / LOAD_SHARE, LOAD_BYTES), LEAST_HELD);
+    double wanted = (double)packed->lowrank_bytes;
+    for (size_t m = 0; m < packed->count; m++)
+        wanted += md_packed_is_lowrank(packed, m) ? 0 : (double)packed->bytes;
+    return packed->n > 0 && memory > 0 && wanted > (double)memory && packed->bytes > free;
+}
+
+/* The first kernels have room of their own, and are held until others are. */
+static medley_status begin_by_rows(md_packed *packed, size_t memory, medley_error *error)
+{
+    const size_t count = packed->count;
+    const size_t left = memory > packed->lowrank_bytes ? memory - packed->lowrank_bytes : 0;
+    packed->by_rows = true;
+    packed->held_most = memory > 0 ? left / packed->bytes : count;
+    MEDLEY_TRY(md_pool_new(&packed->pool, &packed->means, count, sizeof(double *), error));
+    MEDLEY_TRY(md_pool_new(&packed->pool, &packed->grand, count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(&packed->pool, &packed->diagonal, count, sizeof(double), error));
+    for (size_t m = 0; m < count; m++) {
+        packed->permanent[m] = packed->lowrank[m].values != NULL;
+        if (md_packed_is_lowrank(packed, m) || packed->held_count == packed->held_most)
+            continue;
+        MEDLEY_TRY(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
+        packed->held[m] = true;
+        packed->held_count++;
+    }
+    return md_packed_build_by_rows(packed, error);
+}
+
 /* Every kernel that has values once: residents where they stay, the others only to learn what is
  * asked of them. */
 static medley_status build(md_packed *packed, medley_error *error)
@@ -233,8 +264,12 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
     MEDLEY_TRY(md_tile_scratch_make(&packed->pool, &packed->scratch, packed->threads, bank,
                                     &packed->prepared, error));
     MEDLEY_TRY(md_packed_find_lowrank(packed, options->memory, error));
-    MEDLEY_TRY(choose_residents(packed, options->memory, error));
-    MEDLEY_TRY(build(packed, error));
+    if (options->by_rows || wants_rows(packed, options->memory)) {
+        MEDLEY_TRY(begin_by_rows(packed, options->memory, error));
+    } else {
+        MEDLEY_TRY(choose_residents(packed, options->memory, error));
+        MEDLEY_TRY(build(packed, error));
+    }
     *result = md_take(&packed);
     return MEDLEY_OK;
 }
@@ -287,6 +322,8 @@ medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *
 {
     MD_OWNED(free) size_t *fresh = NULL;
     size_t count = 0;
+    if (packed->by_rows && md_packed_is_resident(packed))
+        return MEDLEY_OK;
     MEDLEY_TRY(md_new(&fresh, chosen.count, sizeof *fresh, error));
     md_packed_want(packed, chosen);
     for (size_t m = 0; m < packed->count; m++)

@@ -8,8 +8,8 @@
  * that are held. Kernels of low rank may be kept as factors besides (see md_packed_factor).
  *
  * x'Kx, Kx, traces, spreads and factors of a kernel are the same bits whatever the number of
- * threads, the budget and the other kernels of the call; sums are for any number of threads. A
- * packed grams serves one caller at a time. */
+ * threads, the budget (but for kernels by rows) and the other kernels of the call; sums are for any
+ * number of threads. A packed grams serves one caller at a time. */
 #ifndef MD_PACKED_H
 #define MD_PACKED_H
 
@@ -22,6 +22,7 @@ typedef struct md_packed_options {
     size_t threads;
     size_t memory; /* budget in bytes for kernel values, held ones not counted; 0: no limit */
     bool float64;  /* values are kept as float64, see below */
+    bool by_rows;  /* kernels beyond the budget are computed some rows at a time, see below */
     double ridge;  /* added to every diagonal, times the mean of that diagonal */
     const double *weight; /* [kernels] d > 0: kernels are K / d^2; NULL: all 1. Must outlive them */
     const medley_observer *observer; /* may be NULL; progress in stage "kernels" */
@@ -33,6 +34,10 @@ typedef struct md_packed_options {
  * float64: all values are computed and kept in double precision, precomputed ones as their source
  * has them (prepared->precomputed_float64). Kernels of low rank are kept as factors in double
  * precision in any case (packed_lowrank.c).
+ *
+ * by_rows: memory is for kernels that are held only, at first those that come first, and others are
+ * never there as a whole. It is chosen, too, where not all kernels fit and a triangle is large (64
+ * MB and more) beside the budget.
  *
  * Learns the means of centred kernels into the bank. Bank and prepared rows must outlive the packed
  * grams. MEDLEY_FAILED where the observer stops it. */
@@ -58,7 +63,8 @@ double md_packed_spread(const md_packed *packed, size_t m);
 /* The first kernel whose smallest eigenvalue is below -1e-5 times the largest (-1e-10 where its
  * values were never rounded to single precision) and both of these, or count if there is none.
  * Looks only at kernels that may not be positive semi-definite: precomputed ones and those whose
- * class does not promise it. A Cholesky factorisation each, parallel. */
+ * class does not promise it. A Cholesky factorisation each, parallel; by rows, eigenvalues are
+ * looked for by products. */
 typedef struct md_packed_defect {
     size_t kernel;
     double least, most;

@@ -247,6 +247,8 @@ medley_status md_packed_factor(md_packed *packed, double tolerance, size_t most_
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct factoring factoring = {.tolerance = tolerance, .most_rank = md_min(most_rank, n)};
     md_packed_forget_factors(packed);
+    if (packed->by_rows) /* not worth a look at all columns */
+        return MEDLEY_OK;
     MEDLEY_TRY(md_new(&packed->factors, packed->count, sizeof *packed->factors, error));
     const size_t columns = packed->threads * factoring.most_rank * n;
     const size_t scratch = packed->threads * (packed->length + factoring.most_rank + 1);
@@ -329,5 +331,7 @@ medley_status md_packed_bounds2(md_packed *packed, md_chosen chosen, const doubl
     md_parallel_for(md_packed_threads(packed, values), md_pieces(chosen.count, bounds.each),
                     bound_kernels, &bounds);
     MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, bound2, NULL, error));
+    if (packed->by_rows) /* there are no factors */
+        return md_packed_rows_product(packed, chosen, x, 0, bound2, NULL, error);
     return md_packed_walk(packed, chosen, skip, visit_exactly, &bounds, error);
 }

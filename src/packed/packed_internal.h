@@ -52,6 +52,12 @@ struct md_packed {
     bool *held;    /* [count] values[m] is an array of its own */
     size_t held_count, held_most;
 
+    /* Kernels by rows (packed_rows.c): those that are not held are computed some rows at a time. */
+    bool by_rows;
+    double **means;   /* [count] of the rows of centred kernels, [n] each; NULL: not centred */
+    double *grand;    /* [count] mean of these */
+    double *diagonal; /* [count] what the ridge adds to the diagonal */
+
     double *trace, *spread; /* [count] */
     double *frobenius2;     /* [count] squared norm of the matrix */
     md_lowrank *lowrank;    /* [count], or NULL */
@@ -157,6 +163,46 @@ typedef medley_status (*md_packed_visit)(void *context, const md_packed_batch *b
  * (NULL: none): first those that are in memory, then the others as they are computed. */
 medley_status md_packed_walk(md_packed *packed, md_chosen chosen, const bool *skip,
                              md_packed_visit visit, void *context, medley_error *error);
+
+/* ---- packed_rows.c ---- */
+
+/* Rows [row, end) of some kernels of a call, on and above the diagonal. */
+typedef struct md_packed_slice {
+    size_t block, worker; /* slices of a block come in order, and from one worker */
+    bool first;           /* of its block */
+    size_t row, end;
+    size_t place, count;       /* kernels place .. place + count - 1 of the list of the call */
+    const void *const *values; /* [count] triangles that have these rows, and perhaps no others */
+} md_packed_slice;
+
+typedef void (*md_packed_use_rows)(void *context, const md_packed_slice *slice);
+
+/* Calls use with all rows of kernels[count], which have values. Kernels that are not in memory are
+ * computed for it, `most` kernels (0: any number) or fewer at a time; raw: as they are before
+ * centring, weights and the ridge. end (may be NULL) is called after each group of kernels, with
+ * the same place and count, and no rows. */
+medley_status md_packed_each_slice(md_packed *packed, const size_t *kernels, size_t count,
+                                   size_t most, bool raw, md_packed_use_rows use,
+                                   md_packed_use_rows end, void *context, medley_error *error);
+
+/* How the rows are divided: blocks, whose results are added in order. */
+size_t md_packed_row_blocks(const md_packed *packed);
+size_t md_packed_row_block_start(const md_packed *packed, size_t block);
+/* Values that a slice has at most. */
+size_t md_packed_slice_values(const md_packed *packed);
+
+/* Triangles at values[m], as md_packed_load. */
+medley_status md_packed_load_by_rows(md_packed *packed, const size_t *kernels, size_t count,
+                                     medley_error *error);
+/* What is known of each kernel; those with values[m] (arrays that are empty yet) are kept. */
+medley_status md_packed_build_by_rows(md_packed *packed, medley_error *error);
+
+/* ---- packed_rows_product.c: of those of the chosen kernels that are no factors ---- */
+medley_status md_packed_rows_product(md_packed *packed, md_chosen chosen, const double *x,
+                                     size_t stride, double *norm2, double *y, medley_error *error);
+/* sum += weight[i] K, upper triangle of [n][n]. */
+medley_status md_packed_rows_add(md_packed *packed, md_chosen chosen, const double *weight,
+                                 double *sum, medley_error *error);
 
 /* ---- packed_product.c ---- */
 

@@ -158,6 +158,8 @@ medley_status md_packed_norms2(md_packed *packed, md_chosen chosen, const double
 {
     struct product call = {.x = x, .norm2 = norm2};
     MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, norm2, NULL, error));
+    if (packed->by_rows)
+        return md_packed_rows_product(packed, chosen, x, 0, norm2, NULL, error);
     return md_packed_walk(packed, chosen, NULL, visit_product, &call, error);
 }
 
@@ -166,6 +168,8 @@ medley_status md_packed_multiply(md_packed *packed, md_chosen chosen, const doub
 {
     struct product call = {.x = x, .y = y};
     MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, NULL, y, error));
+    if (packed->by_rows)
+        return md_packed_rows_product(packed, chosen, x, 0, NULL, y, error);
     return md_packed_walk(packed, chosen, NULL, visit_product, &call, error);
 }
 
@@ -174,5 +178,7 @@ medley_status md_packed_multiply_each(md_packed *packed, md_chosen chosen, const
 {
     struct product call = {.x = x, .stride = md_packed_rows(packed), .y = y};
     MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, call.stride, NULL, y, error));
+    if (packed->by_rows)
+        return md_packed_rows_product(packed, chosen, x, call.stride, NULL, y, error);
     return md_packed_walk(packed, chosen, NULL, visit_product, &call, error);
 }
