@@ -6,7 +6,8 @@
  * the sum, and no eigenvalue of a kernel is larger than the sum: it is never taken for more.
  *
  * Kernels by rows have too many rows for that: products with them give Ritz values (Lanczos), which
- * lie between the extreme eigenvalues and come near them, so that a defect which is found is one. */
+ * lie between the extreme eigenvalues and come near them, so that a defect which is found is one.
+ */
 #include "packed/packed_internal.h"
 
 #include "base/parallel.h"

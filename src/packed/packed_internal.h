@@ -62,6 +62,7 @@ struct md_packed {
     double *frobenius2;     /* [count] squared norm of the matrix */
     md_lowrank *lowrank;    /* [count], or NULL */
     size_t lowrank_bytes;
+    size_t most_rank;      /* of a factor, for the budget: where there are many rows */
     md_factor *factors;    /* [count], or NULL */
     float **factor_arrays; /* that these lie in */
     size_t factor_array_count, factor_array_capacity, factor_bytes;

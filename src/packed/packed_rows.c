@@ -23,14 +23,14 @@ struct walk {
     bool raw;
     md_packed_use_rows use;
     void *context;
-    md_packed_slice slice;     /* what all slices of the group have in common */
-    size_t *slot;              /* [kernels of the bank] which buffer, of computed ones */
-    size_t slots;              /* buffers of a worker */
-    size_t first, end;         /* kernels of the bank that are computed lie in between */
-    char *buffers;             /* [workers][slots][slice_bytes] */
+    md_packed_slice slice; /* what all slices of the group have in common */
+    size_t *slot;          /* [kernels of the bank] which buffer, of computed ones */
+    size_t slots;          /* buffers of a worker */
+    size_t first, end;     /* kernels of the bank that are computed lie in between */
+    char *buffers;         /* [workers][slots][slice_bytes] */
     size_t slice_bytes;
-    const void **values;       /* [workers][count] */
-    double *scratch;           /* [workers][n + md_exact_scratch] float64 only */
+    const void **values; /* [workers][count] */
+    double *scratch;     /* [workers][n + md_exact_scratch] float64 only */
 };
 
 size_t md_packed_row_blocks(const md_packed *packed)
@@ -177,9 +177,8 @@ static void visit_block(void *context, size_t block, size_t worker)
             compute_slice(walk, slice.row, slice.end, worker);
         for (size_t k = 0; k < walk->count; k++) {
             const size_t m = walk->kernels[k];
-            values[k] = packed->wanted[m]
-                            ? base_of(packed, buffer_of(walk, m, worker), slice.row)
-                            : packed->values[m];
+            values[k] = packed->wanted[m] ? base_of(packed, buffer_of(walk, m, worker), slice.row)
+                                          : packed->values[m];
         }
         walk->use(walk->context, &slice);
         slice.row = slice.end;
@@ -301,10 +300,10 @@ medley_status md_packed_load_by_rows(md_packed *packed, const size_t *kernels, s
 struct learning {
     struct keep keep;
     size_t blocks;
-    double *ones;   /* [length] */
-    double *parts;  /* [kernels of a group][blocks][length] sums of rows */
-    double *facts;  /* [kernels of a group][blocks][2] trace, squares */
-    double *sums;   /* [n] */
+    double *ones;  /* [length] */
+    double *parts; /* [kernels of a group][blocks][length] sums of rows */
+    double *facts; /* [kernels of a group][blocks][2] trace, squares */
+    double *sums;  /* [n] */
     bool raw;
     medley_error *error;
     medley_status status;
@@ -326,7 +325,8 @@ static void learn_rows(void *context, const md_packed_slice *slice)
             memset(part, 0, packed->length * sizeof *part);
             facts[0] = facts[1] = 0;
         }
-        facts[1] += 2 * packed->loops->squares(values, first, md_triangle_row(n, slice->end) - first);
+        facts[1] +=
+            2 * packed->loops->squares(values, first, md_triangle_row(n, slice->end) - first);
         for (size_t i = slice->row; i < slice->end; i++) {
             const double own = packed->loops->get(values, md_triangle_row(n, i));
             facts[0] += own;
@@ -343,8 +343,8 @@ static medley_status learn_raw(struct learning *learning, size_t m, double trace
     const size_t n = packed->n;
     md_kernel *kernel = &packed->bank->kernels[m];
     if (kernel->norm == MD_NORM_CENTER) {
-        MEDLEY_TRY(md_pool_new(&packed->pool, &packed->means[m], n, sizeof(double),
-                               learning->error));
+        MEDLEY_TRY(
+            md_pool_new(&packed->pool, &packed->means[m], n, sizeof(double), learning->error));
         MEDLEY_TRY(md_gram_learn_means(kernel, learning->sums, n, learning->error));
         double total = 0;
         for (size_t i = 0; i < n; i++) {
