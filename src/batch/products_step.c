@@ -21,12 +21,15 @@
 
 enum {
     MOST_CG_STEPS = 300,
-    MOST_RANK = 400, /* of U */
+    MANY_CG_STEPS = 20, /* after which U gets more rows */
+    FEW_CG_STEPS = 5,   /* and after which it gets fewer */
+    FIRST_RANK = 128,   /* of U */
+    MOST_RANK = 512,
     LEAST_RANK = 16,
     RANK_SHARE = 8,   /* of the rows */
     MOST_SINGLE = 64, /* terms of rank one in P */
     PIECES = 16,      /* of rows */
-    V_BYTES = 1 << 29 /* of U and of V, at most */
+    V_BYTES = 1 << 28 /* of U and of V, at most */
 };
 
 static const double RIDGE = 1e-10;     /* of the mean diagonal */
@@ -124,7 +127,7 @@ static size_t most_rank(const md_spicy *s)
 {
     const size_t fits = V_BYTES / (s->n * sizeof(double));
     const size_t share = md_max(s->n / RANK_SHARE, LEAST_RANK);
-    return md_min(md_min(MOST_RANK, fits), md_min(share, s->n));
+    return md_min(md_min(s->most_pivots, fits), md_min(share, s->n));
 }
 
 /* V from U and the terms of rank one; root from what U leaves of the diagonal. */
@@ -225,6 +228,8 @@ medley_status md_spicy_step_by_products(md_spicy *s, medley_error *error)
     const size_t n = s->n;
     double small[MOST_RANK];
     struct step step = {.spicy = s, .diagonal = s->scratch, .small = small, .error = error};
+    if (s->most_pivots == 0)
+        s->most_pivots = FIRST_RANK;
     MEDLEY_TRY(set_mixture(s, error));
     MEDLEY_TRY(make_preconditioner(&step, error));
     double *target = s->scratch + n;
@@ -241,8 +246,9 @@ medley_status md_spicy_step_by_products(md_spicy *s, medley_error *error)
     const double tolerance = gap > 0.1 ? 0.1 : gap > 1e-8 ? gap : 1e-8;
     const size_t steps = md_conjugate_gradient(&system, target, s->direction, tolerance / 10,
                                                MOST_CG_STEPS, s->scratch + 2 * n);
-    if (getenv("MD_TRACE"))
-        fprintf(stderr, "  cg %zu steps, rank %zu of %zu, gap %.3g count %zu gamma %.3g\n", steps,
-                step.rank, s->low.rank, gap, s->count, s->gamma);
+    if (steps > MANY_CG_STEPS)
+        s->most_pivots = md_min(2 * s->most_pivots, MOST_RANK);
+    else if (steps < FEW_CG_STEPS)
+        s->most_pivots = md_max(s->most_pivots / 2, LEAST_RANK);
     return step.status;
 }

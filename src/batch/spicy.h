@@ -65,6 +65,7 @@ struct md_spicy {
     double *sum, *hessian;          /* [n][n] sum_m weight K_m; with all its terms, or its factor;
                                      * NULL where there is: */
     md_mixture *mixture;            /* sum_m weight K_m for products only */
+    size_t most_pivots;             /* rank of its part in the next preconditioner */
     double *tall;                   /* [tall_rows][n] scratch for rank-one terms */
     size_t tall_rows;
     double *scratch; /* [8 n] */

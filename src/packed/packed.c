@@ -32,6 +32,8 @@ void md_packed_free(md_packed *packed)
     md_pool_clear(&packed->pool);
     free(packed->resident);
     free(packed->loaded);
+    free(packed->slices);
+    free(packed->parts);
     free(packed->sums);
     free(packed);
 }
@@ -192,7 +194,15 @@ static bool wants_rows(const md_packed *packed, size_t memory)
     return packed->n > 0 && memory > 0 && wanted > (double)memory && packed->bytes > free;
 }
 
-/* The first kernels have room of their own, and are held until others are. */
+/* Sums over pairs of values take far longer than products. */
+static bool is_slow(const md_packed *packed, size_t m)
+{
+    const md_kernel *kernel = &packed->bank->kernels[m];
+    return kernel->class != NULL && kernel->class->quantity == MD_PAIRED;
+}
+
+/* The first kernels have room of their own, slow ones before others, and are held until others are.
+ */
 static medley_status begin_by_rows(md_packed *packed, size_t memory, medley_error *error)
 {
     const size_t count = packed->count;
@@ -202,9 +212,11 @@ static medley_status begin_by_rows(md_packed *packed, size_t memory, medley_erro
     MEDLEY_TRY(md_pool_new(&packed->pool, &packed->means, count, sizeof(double *), error));
     MEDLEY_TRY(md_pool_new(&packed->pool, &packed->grand, count, sizeof(double), error));
     MEDLEY_TRY(md_pool_new(&packed->pool, &packed->diagonal, count, sizeof(double), error));
-    for (size_t m = 0; m < count; m++) {
+    for (size_t i = 0; i < 2 * count; i++) {
+        const size_t m = i % count;
         packed->permanent[m] = packed->lowrank[m].values != NULL;
-        if (md_packed_is_lowrank(packed, m) || packed->held_count == packed->held_most)
+        if (md_packed_is_lowrank(packed, m) || packed->held_count == packed->held_most ||
+            is_slow(packed, m) != (i < count))
             continue;
         MEDLEY_TRY(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
         packed->held[m] = true;

@@ -54,6 +54,10 @@ struct md_packed {
 
     /* Kernels by rows (packed_rows.c): those that are not held are computed some rows at a time. */
     bool by_rows;
+    char *slices; /* [slices_bytes] scratch: kept, since fresh pages are slow */
+    size_t slices_bytes;
+    double *parts; /* [parts_count] the same */
+    size_t parts_count;
     double **means;   /* [count] of the rows of centred kernels, [n] each; NULL: not centred */
     double *grand;    /* [count] mean of these */
     double *diagonal; /* [count] what the ridge adds to the diagonal */
@@ -185,6 +189,9 @@ typedef void (*md_packed_use_rows)(void *context, const md_packed_slice *slice);
 medley_status md_packed_each_slice(md_packed *packed, const size_t *kernels, size_t count,
                                    size_t most, bool raw, md_packed_use_rows use,
                                    md_packed_use_rows end, void *context, medley_error *error);
+
+/* Room for parts of results, until the next call. */
+medley_status md_packed_parts(md_packed *packed, size_t count, double **parts, medley_error *error);
 
 /* How the rows are divided: blocks, whose results are added in order. */
 size_t md_packed_row_blocks(const md_packed *packed);

@@ -208,6 +208,31 @@ static void choose_group(struct walk *walk, size_t place, size_t count, size_t m
     walk->slice = (md_packed_slice){.place = place, .count = walk->count};
 }
 
+static medley_status make_room(md_packed *packed, size_t bytes, medley_error *error)
+{
+    if (bytes <= packed->slices_bytes)
+        return MEDLEY_OK;
+    free(packed->slices);
+    packed->slices = NULL;
+    packed->slices_bytes = 0;
+    MEDLEY_TRY(md_new_aligned(&packed->slices, bytes, 1, error));
+    packed->slices_bytes = bytes;
+    return MEDLEY_OK;
+}
+
+medley_status md_packed_parts(md_packed *packed, size_t count, double **parts, medley_error *error)
+{
+    if (count > packed->parts_count) {
+        free(packed->parts);
+        packed->parts = NULL;
+        packed->parts_count = 0;
+        MEDLEY_TRY(md_new_aligned(&packed->parts, count, sizeof(double), error));
+        packed->parts_count = count;
+    }
+    *parts = packed->parts;
+    return MEDLEY_OK;
+}
+
 medley_status md_packed_each_slice(md_packed *packed, const size_t *kernels, size_t count,
                                    size_t most, bool raw, md_packed_use_rows use,
                                    md_packed_use_rows end, void *context, medley_error *error)
@@ -217,7 +242,10 @@ medley_status md_packed_each_slice(md_packed *packed, const size_t *kernels, siz
     const size_t values = md_packed_slice_values(packed) + 16;
     struct walk walk = {.packed = packed, .raw = raw, .use = use, .context = context};
     walk.slice_bytes = values * packed->loops->value_bytes;
-    const size_t room = md_min(BUFFER_BYTES / (workers * walk.slice_bytes) + 1, count);
+    size_t absent = 0;
+    for (size_t k = 0; k < count; k++)
+        absent += packed->values[kernels[k]] == NULL;
+    const size_t room = md_min(BUFFER_BYTES / (workers * walk.slice_bytes) + 1, absent);
     const size_t scratch = packed->loops == &md_triangle_double
                                ? workers * (packed->n + md_exact_scratch(&packed->prepared))
                                : 0;
@@ -225,7 +253,8 @@ medley_status md_packed_each_slice(md_packed *packed, const size_t *kernels, siz
         return MEDLEY_OK;
     MEDLEY_TRY(md_pool_new(&pool, &walk.slot, packed->count, sizeof *walk.slot, error));
     MEDLEY_TRY(md_pool_new(&pool, &walk.values, workers * count, sizeof(void *), error));
-    MEDLEY_TRY(md_pool_new_aligned(&pool, &walk.buffers, workers * room, walk.slice_bytes, error));
+    MEDLEY_TRY(make_room(packed, workers * room * walk.slice_bytes, error));
+    walk.buffers = packed->slices;
     MEDLEY_TRY(md_pool_new_aligned(&pool, &walk.scratch, scratch, sizeof(double), error));
     for (size_t place = 0; place < count; place += walk.count) {
         walk.kernels = kernels + place;
@@ -424,7 +453,8 @@ medley_status md_packed_build_by_rows(md_packed *packed, medley_error *error)
     MEDLEY_TRY(md_pool_new(&pool, &kernels, packed->count, sizeof *kernels, error));
     MEDLEY_TRY(md_pool_new(&pool, &learning.ones, packed->length, sizeof(double), error));
     MEDLEY_TRY(md_pool_new(&pool, &learning.sums, packed->n, sizeof(double), error));
-    MEDLEY_TRY(md_pool_new(&pool, &learning.parts, group * each, sizeof(double), error));
+    MEDLEY_TRY(
+        md_packed_parts(packed, md_min(group, packed->count) * each, &learning.parts, error));
     MEDLEY_TRY(
         md_pool_new(&pool, &learning.facts, 2 * group * learning.blocks, sizeof(double), error));
     const size_t count = list_valued(packed, kernels);

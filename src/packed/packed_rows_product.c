@@ -98,7 +98,7 @@ medley_status md_packed_rows_product(md_packed *packed, md_chosen chosen, const 
     const size_t each = product.blocks * (y != NULL ? packed->length : 1);
     const size_t group = md_min(PARTS_BYTES / (each * sizeof(double)) + 1, count);
     const size_t length = packed->threads * packed->length;
-    MEDLEY_TRY(md_pool_new_aligned(&pool, &product.parts, group * each, sizeof(double), error));
+    MEDLEY_TRY(md_packed_parts(packed, group * each, &product.parts, error));
     MEDLEY_TRY(md_pool_new(&pool, &product.vectors, length, sizeof(double), error));
     return md_packed_each_slice(packed, kernels, count, group, false, multiply_rows, add_parts,
                                 &product, error);

@@ -45,7 +45,7 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
  * kernels, steps are by products, with the weighted sum of the kernels as values if that fits. */
 static size_t plan(md_problem *problem)
 {
-    enum { LEAST = 64 << 20, MATRIX_SHARE = 4, MIXTURE_SHARE = 3 };
+    enum { LEAST = 64 << 20, MATRIX_SHARE = 4, MIXTURE_SHARE = 3, SCRATCH_SHARE = 8 };
     md_batch_side *side = problem->batch;
     const size_t memory = md_problem_memory(problem);
     const double n = (double)problem->prepared.rows;
@@ -53,7 +53,7 @@ static size_t plan(md_problem *problem)
     side->products_only = problem->method->products && 2 * n * n * sizeof(double) > room;
     const size_t bytes = md_mixture_bytes(problem->prepared.rows);
     side->mixture = side->products_only && bytes <= memory / MIXTURE_SHARE ? bytes : 0;
-    return memory - side->mixture;
+    return side->products_only ? memory - memory / SCRATCH_SHARE - side->mixture : memory;
 }
 
 static medley_status pack(md_problem *problem, bool float64, medley_error *error)
