@@ -66,7 +66,7 @@ def build_library():
     }
     run_cmake("-S", ROOT, "-B", folder, *[f"-D{name}={value}" for name, value in options.items()])
     jobs = os.environ.get("JOBS") or str(os.cpu_count() or 2)
-    run_cmake("--build", folder, "--target", "libmedley_shared", "-j", jobs)
+    run_cmake("--build", folder, "--target", "libmedley_shared", "medley_plugins", "-j", jobs)
     return (folder / "libmedley.so").resolve()
 
 
@@ -78,8 +78,11 @@ class BuildWithLibrary(build_py):
         super().run()
         target = Path(self.build_lib) / "medley" / "libmedley.so"
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(build_library(), target)
+        library = build_library()
+        shutil.copyfile(library, target)
         target.chmod(0o755)
+        for plugin in library.parent.glob("libmedley-*.so"):  # which the library looks for beside it
+            shutil.copyfile(plugin, target.with_name(plugin.name))
 
 
 class PlatformWheel(bdist_wheel):

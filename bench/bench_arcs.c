@@ -145,7 +145,8 @@ static void look_up_sentence(void *context, size_t sentence, size_t worker)
     float *score = bench->score + sentence * PARTS;
     for (size_t t = 0; t < bench->templates; t++) {
         const md_arc_key key = md_arcs_key(bench->arcs, sentence, t);
-        md_arc_add_weights(score, &key, bench->weight + (t << BITS), BITS, 0.5f);
+        md_arc_add_weights(score, &key, md_arc_all_words(&key), bench->weight + (t << BITS), BITS,
+                           0.5f);
     }
 }
 

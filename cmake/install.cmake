@@ -1,6 +1,5 @@
 # Installs the command, the library (shared and static) with its headers, pkg-config and CMake package files, manual
 # pages and bash completion.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS medley RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -7,6 +7,7 @@
 #ifndef MEDLEY_MEDLEY_H
 #define MEDLEY_MEDLEY_H
 
+#include "medley/comm.h"
 #include "medley/dataset.h"
 #include "medley/error.h"
 #include "medley/generate.h"

@@ -6,6 +6,7 @@
 #ifndef MEDLEY_MODEL_H
 #define MEDLEY_MODEL_H
 
+#include "medley/comm.h"
 #include "medley/dataset.h"
 #include "medley/observer.h"
 #include "medley/options.h"
@@ -336,15 +337,16 @@ typedef struct medley_predict_options {
     size_t threads;     /**< 0: all processors */
     bool probabilities; /**< of each row's labels (marginals, in a sequence) in place of scores; of
                              trees: of heads and relations */
-    bool keep_labels; /**< labels in the data that the model knows are fixed: find the best rest */
-    size_t best;      /**< also the best outputs of each sequence, this many, at most 20 */
-    const char *tags; /**< of parsers: the column of tags; NULL: the one used in training */
+    bool keep_labels;  /**< labels in the data that the model knows are fixed: find the best rest */
+    size_t best;       /**< also the best outputs of each sequence, this many, at most 20 */
+    const char *tags;  /**< of parsers: the column of tags; NULL: the one used in training */
+    medley_comm *comm; /**< rows are divided among its ranks; NULL: the process is alone */
 } medley_predict_options;
 
 /** The defaults: labels and scores, on all processors. */
 #define MEDLEY_PREDICT_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(medley_predict_options), 0, false, false, 0, NULL                                   \
+        sizeof(medley_predict_options), 0, false, false, 0, NULL, NULL                             \
     }
 
 /**
@@ -443,12 +445,13 @@ typedef struct medley_evaluate_options {
     size_t threads;     /**< 0: all processors */
     bool probabilities; /**< evaluate them, too; not for regression */
     const char *tags;   /**< of parsers: the column of tags; NULL: the one used in training */
+    medley_comm *comm;  /**< rows are divided among its ranks; NULL: the process is alone */
 } medley_evaluate_options;
 
 /** The defaults: no probabilities, all processors. */
 #define MEDLEY_EVALUATE_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(medley_evaluate_options), 0, false, NULL                                            \
+        sizeof(medley_evaluate_options), 0, false, NULL, NULL                                      \
     }
 
 /**

@@ -41,6 +41,7 @@ from ._lists import (
 )
 from ._model import Block
 from ._observer import Progress
+from ._ranks import Ranks
 from ._select import Path, Trial, Tuning, path, tune
 from ._structure import Batch, Structure
 from .classifier import MKLClassifier
@@ -65,6 +66,7 @@ __all__ = [
     "OutOfMemoryError",
     "Path",
     "Progress",
+    "Ranks",
     "SequenceLabeler",
     "Structure",
     "StructuredPredictor",

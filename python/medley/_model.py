@@ -15,6 +15,7 @@ from ._errors import MedleyError
 from ._library import Handle, c_text, call, create, lib, text
 from ._names import in_python
 from ._observer import Watch
+from ._ranks import current
 from ._structure import Bound
 
 
@@ -213,6 +214,7 @@ class Model(Handle):
             threads=threads,
             probabilities=probabilities,
             best=best,
+            comm=current(),
         )
         answer = POINTER(s.Prediction)()
         with self._calling, located(dataset):
@@ -242,6 +244,7 @@ class Model(Handle):
         options = s.EvaluateOptions(
             threads=threads,
             probabilities=probabilities,
+            comm=current(),
         )
         e = s.Evaluation()
         with self._calling, located(dataset):

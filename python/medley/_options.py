@@ -21,6 +21,7 @@ from ._checks import flag, whole
 from ._errors import UsageError
 from ._library import Handle, c_text, call, create, lib, text
 from ._names import option_name
+from ._ranks import current
 
 # Parameters that are no options: what they mean is seen to elsewhere.
 NOT_OPTIONS = {"verbose", "options", "image_shape", "scoring", "structure"}
@@ -104,6 +105,7 @@ class Options(Handle):
 
     def __init__(self):
         super().__init__(create("medley_options_create"))
+        lib.medley_options_set_comm(self.pointer, current())
 
     def set(self, name, value):
         call("medley_options_set", self.pointer, c_text(name), c_text(value_text(value)))

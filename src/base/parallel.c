@@ -6,7 +6,9 @@
  * with small batches ten times slower there).
  *
  * The helpers are the library's only state of its own: they belong to the process and sleep between
- * jobs. One job runs at a time; a call from inside a job, or from another thread while one is
+ * jobs. A job wakes no more of them than it has items for, and each that wakes wakes two others, so
+ * that many do not queue up for one lock. Where jobs follow one another soon, helpers stay awake
+ * longer. One job runs at a time; a call from inside a job, or from another thread while one is
  * running, is done by its caller alone. A fork leaves helpers behind; the child starts its own. */
 #include "base/parallel.h"
 
@@ -15,7 +17,12 @@
 #include <stdatomic.h>
 
 enum { MOST_HELPERS = 255 };
-enum { SPINS = 2000 }; /* looks for the next job, some ten microseconds, before falling asleep */
+enum {
+    SPINS = 1000,
+    MOST_SPINS = 4000
+};                  /* looks for the next job before falling asleep; a look
+                     * takes 10 to 50 nanoseconds */
+enum { WAKES = 2 }; /* helpers that one thread wakes */
 
 static struct {
     pthread_mutex_t owner;     /* held by the caller whose job is running */
@@ -26,12 +33,13 @@ static struct {
     void *context;
     size_t count, threads;
     atomic_size_t next;
+    atomic_size_t joined; /* helpers that have come: the next one's number */
 
     pthread_mutex_t bed;
     pthread_cond_t wake;
     atomic_size_t sleepers;
-    size_t helpers;     /* started so far */
-    atomic_size_t born; /* those that have their number */
+    size_t wanted;  /* sleepers that the job has use for, guarded by `bed` */
+    size_t helpers; /* started so far */
 } pool = {.owner = PTHREAD_MUTEX_INITIALIZER,
           .bed = PTHREAD_MUTEX_INITIALIZER,
           .wake = PTHREAD_COND_INITIALIZER};
@@ -60,21 +68,35 @@ static bool is_open(uint_fast64_t turn)
     return turn % 2 == 1;
 }
 
-/* The next open job after `seen`: awake for a while, then asleep. */
-static uint_fast64_t await_job(uint_fast64_t seen)
+/* Wakes some of the sleepers that are wanted; the caller holds `bed`. */
+static void wake_some(void)
+{
+    for (size_t i = 0; i < WAKES && pool.wanted > 0; i++) {
+        pool.wanted--;
+        pthread_cond_signal(&pool.wake);
+    }
+}
+
+/* The next open job after `seen`: awake for a while, then asleep. *spins: how long, longer where
+ * the last job was met awake. */
+static uint_fast64_t await_job(uint_fast64_t seen, int *spins)
 {
     uint_fast64_t turn;
-    for (int i = 0; i < SPINS; i++) {
-        turn = atomic_load(&pool.turn);
-        if (is_open(turn) && turn != seen)
+    for (int i = 0; i < *spins; i++) {
+        turn = atomic_load_explicit(&pool.turn, memory_order_acquire);
+        if (is_open(turn) && turn != seen) {
+            *spins = *spins < MOST_SPINS / 2 ? 2 * *spins : MOST_SPINS;
             return turn;
+        }
         pause_shortly();
     }
+    *spins = SPINS;
     pthread_mutex_lock(&pool.bed);
     atomic_fetch_add(&pool.sleepers, 1);
     while (turn = atomic_load(&pool.turn), !is_open(turn) || turn == seen)
         pthread_cond_wait(&pool.wake, &pool.bed);
     atomic_fetch_sub(&pool.sleepers, 1);
+    wake_some();
     pthread_mutex_unlock(&pool.bed);
     return turn;
 }
@@ -82,14 +104,17 @@ static uint_fast64_t await_job(uint_fast64_t seen)
 static void *help(void *unused)
 {
     (void)unused;
-    const size_t worker = atomic_fetch_add(&pool.born, 1) + 1;
+    int spins = SPINS;
     for (uint_fast64_t turn = 0;;) {
-        turn = await_job(turn);
+        turn = await_job(turn, &spins);
         /* A helper that is counted and then finds the job still open may look at it: the owner
          * closes the job first and then waits until no helper is counted. */
         atomic_fetch_add(&pool.inside, 1);
-        if (atomic_load(&pool.turn) == turn && worker < pool.threads)
-            take_items(worker);
+        if (atomic_load(&pool.turn) == turn) {
+            const size_t worker = atomic_fetch_add(&pool.joined, 1) + 1;
+            if (worker < pool.threads)
+                take_items(worker);
+        }
         atomic_fetch_sub(&pool.inside, 1);
     }
     return NULL;
@@ -104,8 +129,7 @@ static void forget_helpers(void)
     atomic_store(&pool.turn, 0);
     atomic_store(&pool.inside, 0);
     atomic_store(&pool.sleepers, 0);
-    atomic_store(&pool.born, 0);
-    pool.helpers = 0;
+    pool.helpers = pool.wanted = 0;
 }
 
 static void mind_forks(void)
@@ -130,14 +154,19 @@ static void start_helpers(size_t wanted)
     pthread_attr_destroy(&detached);
 }
 
-static void open_job(void)
+/* For `most` threads. Helpers that are awake come by themselves. */
+static void open_job(size_t most)
 {
     atomic_store(&pool.next, 0);
+    atomic_store(&pool.joined, 0);
     atomic_fetch_add(&pool.turn, 1);
-    if (atomic_load(&pool.sleepers) == 0)
+    const size_t sleepers = atomic_load(&pool.sleepers);
+    const size_t awake = pool.helpers - md_min(sleepers, pool.helpers);
+    if (sleepers == 0 || awake >= most - 1)
         return;
     pthread_mutex_lock(&pool.bed);
-    pthread_cond_broadcast(&pool.wake);
+    pool.wanted = md_min(most - 1 - awake, sleepers);
+    wake_some();
     pthread_mutex_unlock(&pool.bed);
 }
 
@@ -145,7 +174,7 @@ static void close_job(void)
 {
     atomic_fetch_add(&pool.turn, 1);
     for (int i = 0; atomic_load(&pool.inside) > 0; i++) {
-        if (i < SPINS)
+        if (i < MOST_SPINS)
             pause_shortly();
         else
             sched_yield(); /* let a helper that was pushed aside come back */
@@ -165,7 +194,7 @@ void md_parallel_for(size_t threads, size_t count, md_parallel_body body, void *
     pool.context = context;
     pool.count = count;
     pool.threads = threads;
-    open_job();
+    open_job(most);
     take_items(0);
     close_job();
     pthread_mutex_unlock(&pool.owner);

@@ -11,6 +11,14 @@
 typedef void (*md_parallel_body)(void *context, size_t item, size_t worker);
 void md_parallel_for(size_t threads, size_t count, md_parallel_body body, void *context);
 
+/* Of the threads that are at hand, as many as have enough to do: work divided by what makes up for
+ * waking one more. */
+static inline size_t md_threads_for(size_t threads, double work, double each)
+{
+    const double most = work / each;
+    return most < 2 ? 1 : most < (double)threads ? (size_t)most : threads;
+}
+
 /* Processors this process may use. */
 size_t md_processor_count(void);
 

@@ -36,20 +36,23 @@ static struct triples triples_of(const arc_block *a, size_t row, size_t length)
 }
 
 /* Thresholds that were put off are made up for as weights are looked up. */
-static void add_thresholded(const arc_block *a, const md_arc_key *key, size_t row, float factor,
-                            float *scores)
+static void add_thresholded_triples(const arc_block *a, const md_arc_key *key, size_t row,
+                                    float factor, float *scores)
+{
+    const struct triples triples = triples_of(a, row, key->length);
+    for (size_t i = 0; i < triples.count; i++)
+        scores[triples.first + i] +=
+            factor *
+            md_explicit_thresholded(&a->x, md_arc_triple_slot(key, triples.part[i], a->what.parts,
+                                                              32 - (uint32_t)a->what.bits));
+}
+
+static void add_thresholded_arcs(const arc_block *a, const md_arc_key *key, md_arc_words words,
+                                 float factor, float *scores)
 {
     const size_t heads = key->length + 1;
-    if (a->what.parts != MD_ARC_ARCS) {
-        const struct triples triples = triples_of(a, row, key->length);
-        for (size_t i = 0; i < triples.count; i++)
-            scores[triples.first + i] +=
-                factor * md_explicit_thresholded(
-                             &a->x, md_arc_triple_slot(key, triples.part[i], a->what.parts,
-                                                       32 - (uint32_t)a->what.bits));
-        return;
-    }
-    for (size_t m = 1; m <= key->length; m++)
+    scores += (words.first - 1) * heads;
+    for (size_t m = words.first; m < words.end; m++)
         for (size_t h = 0; h < heads; h++, scores++) {
             uint32_t slots[MD_ARC_MOST];
             const size_t count = md_arc_slots(slots, key, m, h, a->what.bits);
@@ -58,28 +61,50 @@ static void add_thresholded(const arc_block *a, const md_arc_key *key, size_t ro
         }
 }
 
-static void score(const md_block *block, md_example example, float *scores)
+static void score_triples(const arc_block *a, md_example example, float factor, float *scores)
+{
+    const md_arc_key key = key_of(a, example.row);
+    const struct triples triples = triples_of(a, example.row, example.length);
+    const md_arc_table table = {.weight = a->x.weight, .bits = a->what.bits, .factor = factor};
+    if (a->x.applied != NULL)
+        add_thresholded_triples(a, &key, example.row, factor, scores);
+    else
+        md_arc_add_triples(scores + triples.first, &key, triples.part, triples.count, a->what.parts,
+                           &table);
+}
+
+static void score_arcs(const arc_block *a, md_example example, md_arc_words words, float factor,
+                       float *scores)
+{
+    const md_arc_key key = key_of(a, example.row);
+    const md_arc_table table = {.weight = a->x.weight, .bits = a->what.bits, .factor = factor};
+    if (a->x.applied != NULL) {
+        add_thresholded_arcs(a, &key, words, factor, scores);
+    } else if (a->what.heads != NULL) {
+        const md_sentence sentence = md_heads_sentence(a->what.heads, example.row, example.length);
+        md_arc_add_heads(scores, &key, words, &sentence, &table);
+    } else {
+        md_arc_add_weights(scores, &key, words, a->x.weight, a->what.bits, factor);
+    }
+}
+
+/* Parts of second order, which belong to no row, are scored with the first one. */
+static void score_rows(const md_block *block, md_example example, size_t first, size_t rows,
+                       float *scores)
 {
     const arc_block *a = (const arc_block *)block;
     const float factor = (float)(md_block_factor(block) * a->what.gain);
     if (factor == 0)
         return;
-    const md_arc_key key = key_of(a, example.row);
-    if (a->x.applied != NULL) {
-        add_thresholded(a, &key, example.row, factor, scores);
-        return;
-    }
-    const md_arc_table table = {.weight = a->x.weight, .bits = a->what.bits, .factor = factor};
-    if (a->what.parts != MD_ARC_ARCS) {
-        const struct triples triples = triples_of(a, example.row, example.length);
-        md_arc_add_triples(scores + triples.first, &key, triples.part, triples.count, a->what.parts,
-                           &table);
-    } else if (a->what.heads != NULL) {
-        const md_sentence sentence = md_heads_sentence(a->what.heads, example.row, example.length);
-        md_arc_add_heads(scores, &key, &sentence, &table);
-    } else {
-        md_arc_add_weights(scores, &key, a->x.weight, a->what.bits, factor);
-    }
+    if (a->what.parts == MD_ARC_ARCS)
+        score_arcs(a, example, (md_arc_words){first + 1, first + rows + 1}, factor, scores);
+    else if (first == 0)
+        score_triples(a, example, factor, scores);
+}
+
+static void score(const md_block *block, md_example example, float *scores)
+{
+    score_rows(block, example, 0, example.length, scores);
 }
 
 /* ---- gradients ---- */
@@ -284,6 +309,7 @@ static double gradient_norm2(md_block *block, const md_gradient *gradient)
 static const md_block_class arc_block_class = {
     .name = "arc",
     .score = score,
+    .score_rows = score_rows,
     .step = step,
     .self = self,
     .slope = slope,

@@ -81,12 +81,14 @@ static void add_slots(float *score, const struct table *table, const uint32_t *s
 }
 
 /* One feature for each arc. Scores of one word's arcs follow those of the word before. */
-static void add_words(float *score, const md_arc_key *key, const struct table *table)
+static void add_words(float *score, const md_arc_key *key, md_arc_words words,
+                      const struct table *table)
 {
     const size_t heads = key->length + 1;
     uint32_t slot[CHUNK];
     size_t used = 0;
-    for (size_t m = 1; m <= key->length; m++) {
+    score += (words.first - 1) * heads;
+    for (size_t m = words.first; m < words.end; m++) {
         const struct word word = word_of(key, m);
         for (size_t first = 0; first < heads;) {
             const size_t room = CHUNK - used;
@@ -121,30 +123,32 @@ static void add_bags_of_word(float *score, const struct word *word, size_t m, co
     }
 }
 
-static void add_table(float *score, const md_arc_key *key, const struct table *table)
+static void add_table(float *score, const md_arc_key *key, md_arc_words words,
+                      const struct table *table)
 {
     const size_t heads = key->length + 1;
     if (key->bag == MD_ARC_NO_BAG) {
-        add_words(score, key, table);
+        add_words(score, key, words, table);
         return;
     }
-    for (size_t m = 1; m <= key->length; m++, score += heads) {
+    score += (words.first - 1) * heads;
+    for (size_t m = words.first; m < words.end; m++, score += heads) {
         const struct word word = word_of(key, m);
         add_bags_of_word(score, &word, m, key, table);
     }
 }
 
-void md_arc_add_weights(float *score, const md_arc_key *key, const float *weight, size_t bits,
-                        float factor)
+void md_arc_add_weights(float *score, const md_arc_key *key, md_arc_words words,
+                        const float *weight, size_t bits, float factor)
 {
     const struct table table = {.weight = weight, .shift = 32 - (uint32_t)bits, .factor = factor};
-    add_table(score, key, &table);
+    add_table(score, key, words, &table);
 }
 
 void md_arc_add_halves(float *score, const md_arc_key *key, const uint16_t *half, size_t bits)
 {
     const struct table table = {.halved = true, .half = half, .shift = 32 - (uint32_t)bits};
-    add_table(score, key, &table);
+    add_table(score, key, md_arc_all_words(key), &table);
 }
 
 /* ---- some heads only, and second order ---- */
@@ -176,14 +180,14 @@ static void add_pending(float *score, struct pending *pending, const struct tabl
     pending->count = 0;
 }
 
-void md_arc_add_heads(float *score, const md_arc_key *key, const md_sentence *sentence,
-                      const md_arc_table *to)
+void md_arc_add_heads(float *score, const md_arc_key *key, md_arc_words words,
+                      const md_sentence *sentence, const md_arc_table *to)
 {
     const struct table table = plain_table(to);
     const size_t width = key->length + 1;
     struct pending pending;
     pending.count = 0;
-    for (size_t m = 1; m <= key->length; m++)
+    for (size_t m = words.first; m < words.end; m++)
         for (size_t a = md_sentence_first(sentence, m); a < md_sentence_first(sentence, m + 1);
              a++) {
             const size_t h = sentence->heads->head[a];

@@ -6,12 +6,23 @@
 #include "feature/arc.h"
 #include "structure/heads.h"
 
+/* The words whose arcs are scored: first .. end - 1, counted from 1. */
+typedef struct md_arc_words {
+    size_t first, end;
+} md_arc_words;
+
+static inline md_arc_words md_arc_all_words(const md_arc_key *key)
+{
+    return (md_arc_words){1, key->length + 1};
+}
+
 /* score[(m - 1) * (n + 1) + h] += factor * (sum of the weights of the features of h -> m). The
  * parts that are no arcs get something too. */
-void md_arc_add_weights(float *score, const md_arc_key *key, const float *weight, size_t bits,
-                        float factor);
+void md_arc_add_weights(float *score, const md_arc_key *key, md_arc_words words,
+                        const float *weight, size_t bits, float factor);
 
-/* The same with the upper halves of floats: half of the bytes, and more digits than matter. */
+/* The same for all words, with the upper halves of floats: half of the bytes, and more digits than
+ * matter. */
 void md_arc_add_halves(float *score, const md_arc_key *key, const uint16_t *weight, size_t bits);
 
 /* Weights of a template: floats, or the upper halves of them. */
@@ -24,8 +35,8 @@ typedef struct md_arc_table {
 
 /* The same for arcs that words may have only, at the same places; and for parts of second order,
  * score[0 .. count - 1] of these. */
-void md_arc_add_heads(float *score, const md_arc_key *key, const md_sentence *sentence,
-                      const md_arc_table *table);
+void md_arc_add_heads(float *score, const md_arc_key *key, md_arc_words words,
+                      const md_sentence *sentence, const md_arc_table *table);
 void md_arc_add_triples(float *score, const md_arc_key *key, const md_triple *parts, size_t count,
                         md_arc_parts kind, const md_arc_table *table);
 

@@ -55,12 +55,18 @@ typedef struct md_block_class {
     /* score[part] += w's score of the parts of an example. */
     void (*score)(const md_block *block, md_example example, float *score);
 
+    /* The same for the parts of some of its rows, and those of no row with the first one; NULL:
+     * only whole examples can be scored. */
+    void (*score_rows)(const md_block *block, md_example example, size_t first, size_t rows,
+                       float *score);
+
     /* An example that will be scored soon; NULL: there is nothing to gain. */
     void (*prefetch)(const md_block *block, md_example example);
 
     /* Takes a step and returns ||theta|| after it. What is costly and may turn out to be of no
      * use, since the block is about to be shrunk to nothing, is left to finish, which is called
-     * with the same step and before anything else unless the block is cleared. */
+     * with the same step and before anything else unless the block is cleared. finish NULL: nothing
+     * is left to it. */
     double (*step)(md_block *block, const md_step *step);
     void (*finish)(md_block *block, const md_step *step);
 

@@ -73,7 +73,6 @@ void md_explicit_mend_scale(explicit_block *x);
 double md_explicit_step_norm(explicit_block *x);
 
 /* Functions of the class. */
-void md_explicit_finish(md_block *block, const md_step *step);
 void md_explicit_clear(md_block *block);
 void md_explicit_restart(md_block *block);
 double md_explicit_norm2(md_block *block);
@@ -89,7 +88,7 @@ void md_explicit_free(md_block *block);
 
 /* These, in the table of a class. */
 #define MD_EXPLICIT_STATE                                                                          \
-    .finish = md_explicit_finish, .clear = md_explicit_clear, .restart = md_explicit_restart,      \
+    .clear = md_explicit_clear, .restart = md_explicit_restart,      \
     .norm2 = md_explicit_norm2, .inner = md_explicit_inner,                                        \
     .soft_threshold = md_explicit_soft_threshold, .sum_abs = md_explicit_sum_abs,                  \
     .take_average = md_explicit_take_average, .body_size = md_explicit_body_size,                  \

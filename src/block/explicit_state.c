@@ -83,12 +83,6 @@ double md_explicit_step_norm(explicit_block *x)
     return x->norm2 <= 0 ? 0 : x->base.scale * sqrt(x->norm2);
 }
 
-void md_explicit_finish(md_block *block, const md_step *step)
-{
-    (void)block; /* a weight is there at once */
-    (void)step;
-}
-
 /* ---- the rest ---- */
 
 static void clear_feature(explicit_block *x, size_t column)

@@ -141,8 +141,11 @@ static int fail(const cli_arguments *arguments, const medley_error *error)
     cli_sentence text;
     cli_sentence spoken;
     medley_error_format(text, sizeof text, error);
-    fprintf(stderr, "medley%s%s: %s\n", arguments->command ? " " : "",
-            arguments->command ? arguments->command->name : "", cli_spoken(spoken, text));
+    fprintf(stderr, "medley%s%s: ", arguments->command ? " " : "",
+            arguments->command ? arguments->command->name : "");
+    if (arguments->alone || medley_comm_rank(arguments->comm) > 0)
+        fprintf(stderr, "rank %zu: ", medley_comm_rank(arguments->comm));
+    fprintf(stderr, "%s\n", cli_spoken(spoken, text));
     if (arguments->json) {
         json_open(stdout, NULL, '{');
         cli_json_error(error);
@@ -244,9 +247,14 @@ static medley_status parse_and_run(cli_arguments *arguments, int count, char **w
 {
     if (arguments->given == NULL || arguments->words == NULL)
         return cli_error(error, MEDLEY_FAILED, "out of memory");
+    CLI_TRY(cli_find_ranks(arguments, error));
     CLI_TRY(parse(arguments, count, words, error));
     arguments->quiet = cli_flag(arguments, "quiet");
+    if (!arguments->command->together && medley_comm_rank(arguments->comm) > 0)
+        return MEDLEY_OK;
     CLI_TRY(cli_check_outputs(arguments, error));
+    if (arguments->command->together)
+        CLI_TRY(cli_join_ranks(arguments, error));
     return arguments->command->run(arguments, error);
 }
 
@@ -264,8 +272,12 @@ static int run_command(const cli_command *command, int count, char **words)
     const char **rest = arguments.words = calloc((size_t)count + 1, sizeof *rest);
     medley_error error = {0};
     const medley_status status = parse_and_run(&arguments, count, words, &error);
-    const int code = status < 0 ? fail(&arguments, &error) : CLI_OK;
-    return finish(command, arguments.interrupted ? CLI_INTERRUPTED : code);
+    int code = cli_settle_ranks(&arguments, status) ? fail(&arguments, &error) : CLI_OK;
+    if (arguments.interrupted && medley_comm_rank(arguments.comm) == 0)
+        code = CLI_INTERRUPTED;
+    code = finish(command, code);
+    cli_leave_ranks(&arguments, code);
+    return code;
 }
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 

@@ -33,6 +33,7 @@ typedef struct cli_command {
     const char *description;   /* paragraphs for --help and the manual */
     const cli_option *options; /* its own, ends with a NULL name; may be NULL */
     unsigned groups;
+    bool together;               /* its work is divided among ranks; else rank 0 does it */
     const char *const *examples; /* "what it does", "command line", ..., NULL */
     /* Prints results; what goes wrong is printed by the caller. */
     medley_status (*run)(cli_arguments *arguments, medley_error *error);
@@ -70,6 +71,12 @@ struct cli_arguments {
     size_t word_count;
     bool json, quiet;
     bool interrupted; /* set by the command: Ctrl-C cut its work short */
+
+    medley_comm *comm; /* the processes that mpirun has started; NULL: it has not */
+    bool alone;        /* this one has failed while the others go on */
+    bool silent;       /* another one says what went wrong */
+    char **kept;       /* [kept_count] values that are not words of the command line */
+    size_t kept_count;
 };
 
 const char *cli_value(const cli_arguments *arguments, const char *name); /* NULL: not given */
@@ -175,6 +182,22 @@ void cli_json_warning(FILE *file, const char *warning);
 size_t cli_threads(const cli_arguments *arguments);
 double cli_clock(void);
 
+/* ---- ranks that mpirun has started (ranks.c) ---- */
+
+/* Finds the others, if there are any. */
+medley_status cli_find_ranks(cli_arguments *arguments, medley_error *error);
+/* Options are known: files of rank 0 become those of all ranks, and only rank 0 writes and prints.
+ */
+medley_status cli_join_ranks(cli_arguments *arguments, medley_error *error);
+/* The command has ended like this: is this the rank that tells what went wrong? */
+bool cli_settle_ranks(cli_arguments *arguments, medley_status status);
+/* The keys "ranks" and, where there are several, "comm": what rank 0 has exchanged so far. The same
+ * as a line of text. */
+void cli_json_ranks(const medley_comm *comm);
+void cli_print_ranks(const medley_comm *comm);
+/* The end; a rank that has failed alone ends the others. */
+void cli_leave_ranks(cli_arguments *arguments, int code);
+
 /* ---- progress and interruption (progress.c) ---- */
 
 typedef struct cli_progress {
@@ -186,7 +209,7 @@ typedef struct cli_progress {
 /* From here on the first Ctrl-C asks the observed work to end. */
 medley_observer cli_observe(cli_progress *progress, const cli_arguments *arguments);
 void cli_progress_end(cli_progress *progress);
-void cli_catch_interrupt(void);
+void cli_catch_interrupt(const cli_arguments *arguments);
 
 /* ---- values in files (json.c) ---- */
 

@@ -218,6 +218,7 @@ static medley_status run_eval(cli_arguments *arguments, medley_error *error)
     wanted.threads = cli_threads(arguments);
     wanted.probabilities = cli_flag(arguments, "proba");
     wanted.tags = cli_value(arguments, "tags");
+    wanted.comm = arguments->comm;
     CLI_TRY(medley_evaluate_with(&evaluation, model, dataset, &wanted, error));
     if (isnan(evaluation.uas) && has_many_unseen(&evaluation) &&
         !cli_flag(arguments, "allow-unseen"))
@@ -261,6 +262,7 @@ const cli_command cli_command_eval = {
                    "those over a word that does not hang from their head.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .together = true,
     .examples = examples,
     .run = run_eval,
 };

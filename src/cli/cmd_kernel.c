@@ -43,6 +43,7 @@ const cli_command cli_command_kernel = {
                    "(--scale).",
     .options = options,
     .groups = CLI_KERNELS | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .together = true,
     .examples = examples,
     .run = run_kernel,
 };

@@ -216,7 +216,7 @@ static medley_status run_path(cli_arguments *arguments, medley_error *error)
     CLI_TRY(check_arguments(arguments, error));
     CLI_TRY(read_grid(arguments, &run, error));
     const double start = cli_clock();
-    cli_catch_interrupt();
+    cli_catch_interrupt(arguments);
     run.wants_model = cli_value(arguments, "model") != NULL || cli_value(arguments, "report");
     CLI_TRY(cli_load_training(arguments, &run.given, error));
     run.measured = run.given.dev != NULL ? run.given.dev : run.given.held_out;
@@ -276,6 +276,7 @@ const cli_command cli_command_path = {
         "Ctrl-C shows the path as far as it went.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .together = true,
     .examples = examples,
     .run = run_path,
 };

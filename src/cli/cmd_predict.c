@@ -179,6 +179,7 @@ static medley_status run_predict(cli_arguments *arguments, medley_error *error)
     wanted.threads = cli_threads(arguments);
     wanted.keep_labels = cli_flag(arguments, "constrain");
     wanted.tags = cli_value(arguments, "tags");
+    wanted.comm = arguments->comm;
     if (scores && task->no_scores != NULL)
         return cli_error(error, MEDLEY_NOT_SUPPORTED, "%s; leave out --scores", task->no_scores);
     CLI_TRY(medley_predict_with(&prediction, model, dataset, &wanted, error));
@@ -246,6 +247,7 @@ const cli_command cli_command_predict = {
                    "looked at.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .together = true,
     .examples = examples,
     .run = run_predict,
 };

@@ -9,6 +9,7 @@ struct run {
     double seconds_total;
     size_t model_bytes;
     const char *report; /* where it was written; NULL: nowhere */
+    const medley_comm *comm;
 };
 
 static void clear(struct run *run)
@@ -34,6 +35,7 @@ static void print_json(const struct run *run, bool interrupted)
     json_count(stdout, "support_rows", s->support_rows);
     json_count(stdout, "seed", (size_t)s->seed);
     json_count(stdout, "threads", s->threads);
+    cli_json_ranks(run->comm);
     json_string(stdout, "blas", medley_blas());
     json_bool(stdout, "converged", s->converged);
     json_bool(stdout, "interrupted", interrupted);
@@ -76,6 +78,7 @@ static void print_text(const struct run *run, const char *path, bool interrupted
     printf("\nread %.2f s, kernels %.2f s, training %.2f s, total %.2f s; peak memory %.0f MB\n",
            run->given.seconds_read, s->seconds_kernels, s->seconds_train, run->seconds_total,
            s->peak_rss_mb);
+    cli_print_ranks(run->comm);
     cli_print_saved(stdout, s, path, run->model_bytes, interrupted);
     if (run->report != NULL)
         printf("report written to %s\n", run->report);
@@ -115,13 +118,14 @@ static medley_status write_report(const cli_arguments *arguments, struct run *ru
 static medley_status run_train(cli_arguments *arguments, medley_error *error)
 {
     const char *path = cli_value(arguments, "model");
-    CLI_CLEARED(clear) struct run run = {.evaluation = MEDLEY_EVALUATION_INIT};
+    CLI_CLEARED(clear)
+    struct run run = {.evaluation = MEDLEY_EVALUATION_INIT, .comm = arguments->comm};
     const cli_training *given = &run.given;
     const double start = cli_clock();
     if (path == NULL)
         return cli_refuse(error, "--model FILE is missing: where to write the model");
     CLI_TRY(cli_check_writable(arguments, error));
-    cli_catch_interrupt();
+    cli_catch_interrupt(arguments);
     CLI_TRY(cli_load_training(arguments, &run.given, error));
     CLI_TRY(cli_fit(arguments, &run.model, given->train, given->dev, given->options, path, error));
     if (given->held_out != NULL)
@@ -182,6 +186,7 @@ const cli_command cli_command_train = {
         "Ctrl-C finishes the current epoch or iteration and saves the model; a second one quits.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .together = true,
     .examples = examples,
     .run = run_train,
 };

@@ -241,7 +241,7 @@ static medley_status run_tune(cli_arguments *arguments, medley_error *error)
     CLI_CLEARED(clear) struct run run = {0};
     size_t folds = 5;
     CLI_TRY(check_arguments(arguments, &folds, error));
-    cli_catch_interrupt();
+    cli_catch_interrupt(arguments);
     const double start = cli_clock();
     CLI_TRY(sort_options(arguments, &run, error));
     CLI_TRY(cli_load_data(arguments, NULL, &run.data, error));
@@ -314,6 +314,7 @@ const cli_command cli_command_tune = {
         "its reason. Ctrl-C during the tuning ends it without a result.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .together = true,
     .examples = examples,
     .run = run_tune,
 };

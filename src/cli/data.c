@@ -49,6 +49,7 @@ medley_status cli_training_options(const cli_arguments *arguments, medley_option
 {
     medley_option_info info = MEDLEY_OPTION_INFO_INIT;
     CLI_TRY(medley_options_create(options, error));
+    medley_options_set_comm(*options, arguments->comm);
     for (size_t g = 0; g < arguments->given_count; g++)
         if (cli_training_option(arguments->given[g].name, &info))
             CLI_TRY(medley_options_set(*options, arguments->given[g].name,

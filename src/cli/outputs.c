@@ -156,6 +156,8 @@ medley_status cli_check_outputs(const cli_arguments *arguments, medley_error *er
 
 medley_status cli_check_writable(const cli_arguments *arguments, medley_error *error)
 {
+    if (medley_comm_rank(arguments->comm) > 0)
+        return MEDLEY_OK; /* it writes nothing */
     for (size_t i = 0; i < WRITTEN; i++) {
         const char *path = written_by(arguments, i);
         if (path == NULL)

@@ -15,9 +15,14 @@ static void on_interrupt(int signal_number)
     signal(signal_number, SIG_DFL); /* the next one kills */
 }
 
-void cli_catch_interrupt(void)
+void cli_catch_interrupt(const cli_arguments *arguments)
 {
     signal(SIGINT, on_interrupt);
+    if (arguments->comm !=
+        NULL) { /* what mpirun and batch systems send on Ctrl-C or before a limit */
+        signal(SIGTERM, on_interrupt);
+        signal(SIGUSR1, on_interrupt);
+    }
 }
 
 static void describe(char *text, size_t size, const medley_progress *p)

@@ -41,6 +41,7 @@ medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kep
     request.options.threads = options.threads;
     request.options.probabilities = options.probabilities;
     request.options.tags = options.tags;
+    request.options.comm = options.comm;
     const double start = md_clock_seconds();
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     MD_CLEARED(medley_evaluation_clear)

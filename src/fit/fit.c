@@ -132,20 +132,49 @@ medley_status md_fit_again(medley_model **model, md_problem *problem, const medl
 
 /* ---- kernels alone ---- */
 
-static medley_status write_values(const md_between *between, const size_t *shape, size_t dimensions,
-                                  const char *path, medley_error *error)
+/* The values of kernel m. Ranks compute one of the next kernels each, all at the same time, and
+ * show them to the others one after the other. */
+static medley_status find_values(const md_between *between, size_t m, medley_comm *comm, float *own,
+                                 float *values, medley_error *error)
 {
-    const size_t n = between->left->rows;
+    const size_t ranks = medley_comm_size(comm);
+    const size_t size = between->left->rows * between->left->rows;
+    const size_t owner = m % ranks;
+    const size_t mine = m + medley_comm_rank(comm);
+    MD_OWNED(free) size_t *offset = NULL;
+    if (ranks == 1)
+        return md_between_values(between, m, values, error);
+    if (owner == 0 && mine < between->bank->count)
+        MEDLEY_TRY(md_between_values(between, mine, own, error));
+    if (owner == medley_comm_rank(comm))
+        memcpy(values, own, size * sizeof *values);
+    MEDLEY_TRY(md_new(&offset, ranks + 1, sizeof *offset, error));
+    for (size_t r = owner + 1; r <= ranks; r++)
+        offset[r] = size;
+    return md_comm_gather_spans(comm, values, offset, sizeof *values, error);
+}
+
+static medley_status write_values(const md_between *between, const size_t *shape, size_t dimensions,
+                                  medley_comm *comm, const char *path, medley_error *error)
+{
+    const size_t size = between->left->rows * between->left->rows;
+    const size_t ranks = medley_comm_size(comm);
+    const bool writes = medley_comm_rank(comm) == 0;
     MD_CLEARED(md_output_abandon) md_output output = {0};
     MD_OWNED(free) float *values = NULL;
-    MEDLEY_TRY(md_new_aligned(&values, n * n, sizeof *values, error));
-    MEDLEY_TRY(md_output_open(&output, path, error));
-    MEDLEY_TRY(md_npy_write_header(&output, shape, dimensions, error));
-    for (size_t m = 0; m < between->bank->count; m++) {
-        MEDLEY_TRY(md_between_values(between, m, values, error));
-        MEDLEY_TRY(md_output_write(&output, values, n * n * sizeof *values, error));
+    MD_OWNED(free) float *own = NULL;
+    MEDLEY_TRY(md_new_aligned(&values, size, sizeof *values, error));
+    MEDLEY_TRY(md_new_aligned(&own, ranks > 1 ? size : 0, sizeof *own, error));
+    if (writes) {
+        MEDLEY_TRY(md_output_open(&output, path, error));
+        MEDLEY_TRY(md_npy_write_header(&output, shape, dimensions, error));
     }
-    return md_output_commit(&output, error);
+    for (size_t m = 0; m < between->bank->count; m++) {
+        MEDLEY_TRY(find_values(between, m, comm, own, values, error));
+        if (writes)
+            MEDLEY_TRY(md_output_write(&output, values, size * sizeof *values, error));
+    }
+    return writes ? md_output_commit(&output, error) : MEDLEY_OK;
 }
 
 /* Centred kernels need their means: one pass through a Gram source learns them. */
@@ -178,7 +207,8 @@ medley_status medley_write_kernels(size_t *count, const medley_dataset *dataset,
         .usual_scale = MD_SCALE_AUTO,
         .normalize = (md_norm)options->normalize,
         .seed = (uint64_t)options->seed};
-    const size_t threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
+    const size_t threads =
+        options->threads > 0 ? (size_t)options->threads : md_comm_processors(options->comm);
     MEDLEY_TRY(md_bank_make(&bank, dataset, &bank_options, error));
     for (size_t m = 0; m < bank.count; m++)
         bank.kernels[m].explicit_weights = false; /* the matrix is the same */
@@ -188,7 +218,8 @@ medley_status medley_write_kernels(size_t *count, const medley_dataset *dataset,
         .bank = &bank, .left = &prepared, .right = &prepared, .threads = threads};
     const size_t shape[3] = {bank.count, prepared.rows, prepared.rows};
     const bool single = bank.count == 1;
-    MEDLEY_TRY(write_values(&between, single ? shape + 1 : shape, single ? 2 : 3, path, error));
+    MEDLEY_TRY(write_values(&between, single ? shape + 1 : shape, single ? 2 : 3, options->comm,
+                            path, error));
     *count = bank.count;
     return MEDLEY_OK;
 }

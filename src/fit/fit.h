@@ -29,6 +29,10 @@ medley_status md_calibrate_batch(medley_model **model, const medley_dataset *tra
                                  const medley_options *options, const medley_observer *observer,
                                  medley_error *error);
 
+/* medley_predict_with, by the ranks of request->options.comm: each has a share of the rows. */
+medley_status md_predict_together(medley_prediction **result, const md_request *request,
+                                  medley_error *error);
+
 /* medley_evaluate_with that hands the prediction over, too; kept NULL: it is freed. */
 medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kept,
                           const medley_model *model, const medley_dataset *dataset,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The front door of prediction: what is asked for is checked, the model's task does the rest. Then
  * predictions can be written in the format of the data. */
-#include "task/task.h"
+#include "fit/fit.h"
 
-#include "base/parallel.h"
 #include "base/struct_size.h"
 #include "io/io.h"
 
@@ -182,7 +181,9 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
     medley_predict_options *options = &request.options;
     const double start = md_clock_seconds();
     MEDLEY_TRY(MD_TAKE_STRUCT(options, given, MEDLEY_PREDICT_OPTIONS_INIT, error));
-    options->threads = options->threads ? options->threads : md_processor_count();
+    options->threads = options->threads ? options->threads : md_comm_processors(options->comm);
+    if (medley_comm_size(options->comm) > 1)
+        return md_predict_together(result, &request, error);
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     MEDLEY_TRY(check_request(&request, error));
     MEDLEY_TRY(

@@ -155,6 +155,29 @@ medley_status md_checkpoint_save(const char *path, uint64_t key, md_state_walk w
     return md_output_commit(&writer.output, error);
 }
 
+static void see_piece(void *context, void *data, size_t bytes)
+{
+    (void)context;
+    (void)data;
+    (void)bytes;
+}
+
+medley_status md_checkpoint_save_together(const char *path, uint64_t key, md_state_walk walk,
+                                          void *state, medley_comm *comm, medley_error *error)
+{
+    int32_t written = MEDLEY_OK;
+    medley_error first = {0};
+    if (medley_comm_rank(comm) == 0)
+        written = md_checkpoint_save(path, key, walk, state, &first);
+    else
+        walk(state, see_piece, NULL); /* which may leave its marks: states stay alike */
+    MEDLEY_TRY(md_comm_broadcast(comm, &written, sizeof written, error));
+    MEDLEY_TRY(md_comm_broadcast(comm, &first, sizeof first, error));
+    return written < 0
+               ? md_fail_at(error, (medley_status)written, first.file, 0, "%s", first.message)
+               : MEDLEY_OK;
+}
+
 /* ---- reading ---- */
 
 struct reader {

@@ -50,8 +50,8 @@ static medley_status refresh(md_online *online, medley_error *error)
         MEDLEY_TRY(md_online_renew(online, error));
     if (online->diverged)
         return MEDLEY_OK;
-    for (size_t m = 0; anew && m < online->problem.block_count; m++)
-        md_block_refresh_norm(online->problem.blocks[m]);
+    if (anew)
+        md_online_refresh_norms(online);
     if (online->settings.rule->end_epoch != NULL)
         online->settings.rule->end_epoch(online);
     return MEDLEY_OK;

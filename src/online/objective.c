@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 
 enum { CHUNK = 256 }; /* examples per piece of the objective's sum */
+enum { SOME = 16 };   /* that a thread takes at a time: CHUNK and MD_AHEAD are multiples of it */
 
 struct measure {
     md_online *online;
@@ -13,7 +14,8 @@ struct measure {
     size_t ahead;        /* examples that are scored before the first one is looked at */
     const size_t *which; /* [count] examples */
     size_t count;
-    double *sum; /* [chunks], added up in order: the same for any number of threads */
+    size_t some;  /* examples of an item */
+    double *loss; /* [count] of each example, borrowed */
 };
 
 static void clear_measure(struct measure *measure)
@@ -21,17 +23,15 @@ static void clear_measure(struct measure *measure)
     for (size_t t = 0; measure->inference != NULL && t < measure->inferences; t++)
         md_inference_clear(&measure->inference[t]);
     free(measure->inference);
-    free(measure->sum);
 }
 
-static void measure_chunk(void *context, size_t chunk, size_t worker)
+static void measure_some(void *context, size_t item, size_t worker)
 {
     struct measure *measure = context;
     const md_online_problem *p = &measure->online->problem;
     md_inference *inference = &measure->inference[worker * measure->ahead];
-    const size_t first = chunk * CHUNK;
-    const size_t last = md_min(first + CHUNK, measure->count);
-    double sum = 0;
+    const size_t first = item * measure->some;
+    const size_t last = md_min(first + measure->some, measure->count);
     for (size_t i = first; i < last; i += measure->ahead) {
         const size_t *which = measure->which + i;
         const size_t count = md_min(last - i, measure->ahead);
@@ -42,10 +42,23 @@ static void measure_chunk(void *context, size_t chunk, size_t worker)
         for (size_t j = 0; j < count; j++) {
             const md_example example = p->examples[which[j]];
             inference[j].space.shape.row = example.row;
-            sum += p->loss->evaluate(&inference[j], example.length, p->gold + example.row, false);
+            measure->loss[i + j] =
+                p->loss->evaluate(&inference[j], example.length, p->gold + example.row, false);
         }
     }
-    measure->sum[chunk] = sum;
+}
+
+/* In chunks: sums of many small numbers are the better for it. */
+static double add_up(const double *loss, size_t count)
+{
+    double sum = 0;
+    for (size_t first = 0; first < count; first += CHUNK) {
+        double part = 0;
+        for (size_t i = first; i < md_min(first + CHUNK, count); i++)
+            part += loss[i];
+        sum += part;
+    }
+    return sum;
 }
 
 /* Omega as SPOM has it: the penalty of the lengths b_m = ||w_m||, b_m^2 / 2 for blocks with a term
@@ -74,32 +87,31 @@ medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t
     const bool looks_ahead = md_looks_ahead(online->problem.space); /* from one thread at a time */
     const size_t threads = looks_ahead ? 1 : online->settings.threads;
     const md_window *window = online->problem.window;
-    const size_t chunks = (count + CHUNK - 1) / CHUNK;
+    MD_OWNED(free) double *losses = NULL;
     MD_CLEARED(clear_measure)
-    struct measure measure = {.online = online, .ahead = looks_ahead ? MD_AHEAD : 1};
+    struct measure measure = {.online = online,
+                              .ahead = looks_ahead ? MD_AHEAD : 1,
+                              .some = looks_ahead ? MD_AHEAD : SOME};
     measure.inferences = threads * measure.ahead;
     MEDLEY_TRY(md_new(&measure.inference, measure.inferences, sizeof *measure.inference, error));
-    MEDLEY_TRY(md_new(&measure.sum, chunks, sizeof *measure.sum, error));
+    MEDLEY_TRY(md_new(&losses, count, sizeof *losses, error));
     for (size_t t = 0; t < measure.inferences; t++)
         MEDLEY_TRY(md_inference_init(&measure.inference[t], online->problem.space, online->longest,
                                      error));
-    double sum = 0;
     for (size_t done = 0; done < count; done += measure.count) {
         measure.which = which + done;
+        measure.loss = losses + done;
         measure.count = count - done;
         if (window != NULL)
             MEDLEY_TRY(window->open(window->context, measure.which, count - done, CHUNK,
                                     &measure.count, error));
-        const size_t opened = (measure.count + CHUNK - 1) / CHUNK;
-        md_parallel_for(threads, opened, measure_chunk, &measure);
-        for (size_t c = 0; c < opened; c++)
-            sum += measure.sum[c];
+        md_parallel_for(threads, md_pieces(measure.count, measure.some), measure_some, &measure);
     }
     for (size_t t = 0; t < measure.inferences; t++)
         if (measure.inference[t].workspace.failure != NULL)
             return md_fail_structure(online->problem.space, measure.inference[t].workspace.failure,
                                      error);
-    *mean_loss = online->diverged ? INFINITY : sum / (double)count;
+    *mean_loss = online->diverged ? INFINITY : add_up(losses, count) / (double)count;
     return MEDLEY_OK;
 }
 

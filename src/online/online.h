@@ -66,6 +66,11 @@ typedef struct md_online_problem {
     size_t visit_count;
 } md_online_problem;
 
+/* A row of an example of a round. */
+typedef struct md_round_place {
+    size_t item, row;
+} md_round_place;
+
 /* What changes while learning, but for what the blocks hold; made by md_online_init only. */
 typedef struct md_online {
     md_pool pool; /* of the arrays */
@@ -93,6 +98,8 @@ typedef struct md_online {
     md_gradient *gradients;       /* [batch] */
     double *loss;                 /* [batch] */
     size_t *dropped;              /* [batch] rows and parts that were left alone */
+    size_t *by_length;            /* [batch] items of a round, those that take longest first */
+    md_round_place *cuts;         /* where groups of rows of a round begin (round.c) */
     size_t left_out;              /* these, so far */
     double loss_sum;              /* of the examples of this epoch so far, as they were met */
     struct md_duals *duals;       /* of a rule that has some (duals.h) */

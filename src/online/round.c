@@ -5,7 +5,8 @@
 #include "base/parallel.h"
 #include "online/gather.h"
 
-static const double PARALLEL_BATCH = 2e4; /* values looked at to score a batch worth two threads */
+static const double WORTH_A_THREAD = 1e4;           /* values looked at to score */
+enum { FEWEST_GROUPS = 4, GROUPS_OF_A_THREAD = 2 }; /* of rows that are scored block by block */
 
 static md_example example_of(const md_round *round, size_t item)
 {
@@ -15,7 +16,7 @@ static md_example example_of(const md_round *round, size_t item)
 static void prefetch(const md_round *round, size_t item)
 {
     const md_online_problem *p = &round->online->problem;
-    for (size_t m = 0; m < p->block_count && item < round->size; m++)
+    for (size_t m = 0; m < p->block_count; m++)
         if (p->blocks[m]->class->prefetch != NULL)
             p->blocks[m]->class->prefetch(p->blocks[m], example_of(round, item));
 }
@@ -93,14 +94,42 @@ static void gather_gradients(md_online *online, const md_round *round)
     }
 }
 
-static void find_one_gradient(void *context, size_t item, size_t worker)
+static void score_item(const md_round *round, size_t item)
+{
+    md_online_score(&round->online->problem, example_of(round, item),
+                    round->online->inference[item].score);
+}
+
+/* ---- examples one by one ---- */
+
+/* Where each thread has a few examples only, the longest ones come first: what is left in the end,
+ * when some threads wait for others, is short. */
+static void sort_by_length(const md_round *round)
+{
+    enum { FEW = 32 };
+    size_t *order = round->online->by_length;
+    const bool few = round->threads > 1 && round->size <= FEW * round->threads;
+    for (size_t i = 0; i < round->size; i++) {
+        const size_t length = example_of(round, i).length;
+        size_t at = i;
+        for (; few && at > 0 && example_of(round, order[at - 1]).length < length; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+/* The example that this thread will probably take next is asked for beforehand. */
+static void find_one_gradient(void *context, size_t place, size_t worker)
 {
     (void)worker;
     const md_round *round = context;
-    prefetch(round, item + 1);
-    md_online_score(&round->online->problem, example_of(round, item),
-                    round->online->inference[item].score);
-    find_gradient(round, item);
+    const size_t *order = round->online->by_length;
+    if (round->threads > 1 && place < round->threads)
+        prefetch(round, order[place]);
+    if (place + round->threads < round->size)
+        prefetch(round, order[place + round->threads]);
+    score_item(round, order[place]);
+    find_gradient(round, order[place]);
 }
 
 /* What went wrong with an example is noted. */
@@ -114,43 +143,103 @@ static void note_failure(md_online *online, size_t item)
 
 void md_online_find_gradient(md_round *round, size_t item)
 {
-    find_one_gradient(round, item, 0);
+    score_item(round, item);
+    find_gradient(round, item);
     note_failure(round->online, item);
 }
 
-/* Every groups-th example from this one on, block by block: what one of them looks up is still in
- * the cache when the next one needs it. */
-enum { FEWEST_GROUPS = 4 };
+/* ---- rows in groups, block by block ---- */
 
-static void find_gradients_of_group(void *context, size_t group, size_t worker)
+/* What one row looks up is still in the cache when the next one needs it. Groups are cut by what
+ * their rows cost, inside of examples where blocks allow that: one long sentence has more pairs of
+ * words than many short ones. */
+
+size_t md_round_groups(size_t threads)
+{
+    return md_max(FEWEST_GROUPS, threads > 1 ? GROUPS_OF_A_THREAD * threads : 1);
+}
+
+static bool can_be_cut(const md_online_problem *p)
+{
+    for (size_t m = 0; m < p->block_count; m++)
+        if (p->blocks[m]->class->score_rows == NULL)
+            return false;
+    return true;
+}
+
+static size_t cost_of_row(const md_round *round, size_t item)
+{
+    return md_row_width(round->online->problem.space, example_of(round, item).length);
+}
+
+/* Group g begins with the first row that has g shares of the costs, or more, before it. */
+static void cut_round(md_round *round)
+{
+    const bool inside = can_be_cut(&round->online->problem);
+    md_round_place *cut = round->online->cuts;
+    size_t total = 0;
+    for (size_t i = 0; i < round->size; i++)
+        total += example_of(round, i).length * cost_of_row(round, i);
+    size_t before = 0;
+    size_t group = 0;
+    for (size_t i = 0; i < round->size; i++) {
+        const size_t cost = cost_of_row(round, i);
+        for (size_t row = 0; row < example_of(round, i).length; row++, before += cost)
+            for (; (inside || row == 0) && group < round->groups &&
+                   before * round->groups >= group * total;
+                 group++)
+                cut[group] = (md_round_place){i, row};
+    }
+    for (; group <= round->groups; group++)
+        cut[group] = (md_round_place){round->size, 0};
+}
+
+static void score_group(void *context, size_t group, size_t worker)
 {
     (void)worker;
     const md_round *round = context;
     const md_online_problem *p = &round->online->problem;
-    for (size_t i = group; i < round->size; i += round->groups)
-        clear_scores(p, example_of(round, i), round->online->inference[i].score);
+    const md_round_place from = round->online->cuts[group];
+    const md_round_place to = round->online->cuts[group + 1];
+    const size_t end = to.item + (to.row > 0);
     for (size_t m = 0; m < p->block_count; m++)
-        for (size_t i = group; i < round->size; i += round->groups)
-            p->blocks[m]->class->score(p->blocks[m], example_of(round, i),
-                                       round->online->inference[i].score);
-    for (size_t i = group; i < round->size; i += round->groups)
-        find_gradient(round, i);
+        for (size_t i = from.item; i < end; i++) {
+            const md_example example = example_of(round, i);
+            const size_t first = i == from.item ? from.row : 0;
+            const size_t last = i == to.item ? to.row : example.length;
+            float *score = round->online->inference[i].score;
+            if (first == 0 && last == example.length)
+                p->blocks[m]->class->score(p->blocks[m], example, score);
+            else if (first < last)
+                p->blocks[m]->class->score_rows(p->blocks[m], example, first, last - first, score);
+        }
+}
+
+static void find_scored_gradient(void *context, size_t place, size_t worker)
+{
+    (void)worker;
+    const md_round *round = context;
+    find_gradient(round, round->online->by_length[place]);
+}
+
+static void find_gradients_by_groups(md_round *round)
+{
+    const md_online_problem *p = &round->online->problem;
+    round->groups = md_round_groups(round->threads);
+    for (size_t i = 0; i < round->size; i++)
+        clear_scores(p, example_of(round, i), round->online->inference[i].score);
+    cut_round(round);
+    md_parallel_for(round->threads, round->groups, score_group, round);
+    md_parallel_for(round->threads, round->size, find_scored_gradient, round);
 }
 
 /* ---- structures that look ahead ---- */
 
-static void score_one(void *context, size_t item, size_t worker)
+static void score_one(void *context, size_t place, size_t worker)
 {
     (void)worker;
     const md_round *round = context;
-    md_online_score(&round->online->problem, example_of(round, item),
-                    round->online->inference[item].score);
-}
-
-static void find_scored_gradient(void *context, size_t item, size_t worker)
-{
-    (void)worker;
-    find_gradient(context, item);
+    score_item(round, round->online->by_length[place]);
 }
 
 void md_online_look_ahead(const md_online_problem *p, md_inference *inference, const size_t *which,
@@ -170,13 +259,13 @@ void md_online_look_ahead(const md_online_problem *p, md_inference *inference, c
 }
 
 /* All examples are scored before the structure sees the first one. */
-static void find_gradients_ahead(md_round *round, size_t threads)
+static void find_gradients_ahead(md_round *round)
 {
-    md_parallel_for(threads, round->size, score_one, round);
+    md_parallel_for(round->threads, round->size, score_one, round);
     for (size_t first = 0; first < round->size; first += MD_AHEAD)
         md_online_look_ahead(&round->online->problem, round->online->inference + first,
                              round->which + first, md_min(round->size - first, MD_AHEAD));
-    md_parallel_for(threads, round->size, find_scored_gradient, round);
+    md_parallel_for(round->threads, round->size, find_scored_gradient, round);
 }
 
 static size_t scoring_threads(const md_round *round)
@@ -188,19 +277,20 @@ static size_t scoring_threads(const md_round *round)
         parts += length * md_row_width(p->space, length);
     }
     const double work = (double)parts * (double)p->block_count;
-    return round->size > 1 && work > PARALLEL_BATCH ? round->online->settings.threads : 1;
+    return round->size > 1 ? md_threads_for(round->online->settings.threads, work, WORTH_A_THREAD)
+                           : 1;
 }
 
 bool md_online_find_gradients(md_online *online, md_round *round)
 {
-    const size_t threads = scoring_threads(round);
-    round->groups = threads > FEWEST_GROUPS ? threads : FEWEST_GROUPS;
+    round->threads = scoring_threads(round);
+    sort_by_length(round);
     if (md_looks_ahead(online->problem.space))
-        find_gradients_ahead(round, threads);
+        find_gradients_ahead(round);
     else if (online->settings.by_block)
-        md_parallel_for(threads, round->groups, find_gradients_of_group, round);
+        find_gradients_by_groups(round);
     else
-        md_parallel_for(threads, round->size, find_one_gradient, round);
+        md_parallel_for(round->threads, round->size, find_one_gradient, round);
     if (online->gather != NULL && online->settings.rule->distributions == NULL)
         gather_gradients(online, round);
     for (size_t i = 0; i < round->size; i++) {

@@ -18,7 +18,8 @@ typedef struct md_round {
     size_t size;
     bool is_last;     /* of the epoch */
     size_t gradients; /* in online->gradients: size, or 0 if no example had a loss */
-    size_t groups;    /* that examples are scored in; scores are the same for any number */
+    size_t threads;   /* that are worth it */
+    size_t groups;    /* of rows that are scored together; scores are the same for any number */
 } md_round;
 
 /* For the summary: how far the optimum may be from theta = 0, and the objective from its own. NaN:
@@ -121,6 +122,9 @@ bool md_online_norms_are_finite(const md_online *online);
 
 /* ---- shared by the files of the loop ---- */
 
+/* Groups of rows of a round that so many threads score. */
+size_t md_round_groups(size_t threads);
+
 /* The scores of an example by all blocks. */
 void md_online_score(const md_online_problem *problem, md_example example, float *score);
 
@@ -140,6 +144,9 @@ void md_online_fill_order(md_online *online);
 
 /* What every block is made of is up to date afterwards, for all rows. */
 medley_status md_online_settle(md_online *online, medley_error *error);
+
+/* The norms of all blocks, from scratch. */
+void md_online_refresh_norms(md_online *online);
 
 /* Score caches are computed anew, unless that takes another pass over kernels; and norms. */
 medley_status md_online_make_exact(md_online *online, medley_error *error);

@@ -111,6 +111,9 @@ medley_status md_checkpoint_key(uint64_t *result, const md_problem *problem, med
 /* The file is replaced whole or not at all. */
 medley_status md_checkpoint_save(const char *path, uint64_t key, md_state_walk walk, void *state,
                                  medley_error *error);
+/* The same by rank 0 alone, which tells the others how it went. */
+medley_status md_checkpoint_save_together(const char *path, uint64_t key, md_state_walk walk,
+                                          void *state, medley_comm *comm, medley_error *error);
 
 /* Is there nothing under this name that a checkpoint must not replace? */
 medley_status md_checkpoint_check(const char *path, medley_error *error);

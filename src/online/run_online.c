@@ -231,12 +231,17 @@ static medley_status save_checkpoint(struct run *run)
     const double now = md_clock_seconds();
     const bool last = run->result->epoch_count == epochs_of(run) ||
                       (has_lost_patience(run) && !has_next_stage(run));
-    if (path == NULL || (!last && run->written > 0 && SHARE * (now - run->written) < run->cost))
+    bool due = last || run->written <= 0 || SHARE * (now - run->written) >= run->cost;
+    if (path == NULL)
         return MEDLEY_OK;
-    const medley_status status = md_checkpoint_save(path, run->key, walk_run, run, run->error);
+    MEDLEY_TRY(md_comm_broadcast(run->problem->options->comm, &due, sizeof due, run->error));
+    if (!due)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_checkpoint_save_together(path, run->key, walk_run, run,
+                                           run->problem->options->comm, run->error));
     run->written = md_clock_seconds();
     run->cost = run->written - now;
-    return status;
+    return MEDLEY_OK;
 }
 
 /* Does what was read fit together? Stages and epochs say where the run goes on, and how far. */
@@ -276,7 +281,9 @@ static medley_status resume(struct run *run, bool *resumed)
     if (*resumed && (!is_sound(run) || (rule->is_sound != NULL && !rule->is_sound(&run->online))))
         return md_checkpoint_fail_damaged(options->checkpoint, run->error);
     run->online.rate = run->result->eta0;
-    return MEDLEY_OK;
+    return md_comm_check_same(options->comm, &run->result->epoch_count,
+                              sizeof run->result->epoch_count, "epochs in its checkpoint",
+                              run->error);
 }
 
 static bool has_settled(const md_run_result *result)

@@ -15,6 +15,9 @@ static medley_status init_batch(md_online *online, medley_error *error)
     MEDLEY_TRY(md_pool_new(pool, &online->gradients, batch, sizeof *online->gradients, error));
     MEDLEY_TRY(md_pool_new(pool, &online->loss, batch, sizeof *online->loss, error));
     MEDLEY_TRY(md_pool_new(pool, &online->dropped, batch, sizeof *online->dropped, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->by_length, batch, sizeof *online->by_length, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->cuts, md_round_groups(online->settings.threads) + 1,
+                           sizeof *online->cuts, error));
     for (size_t b = 0; b < batch; b++)
         MEDLEY_TRY(md_inference_init(&online->inference[b], online->problem.space, online->longest,
                                      error));
@@ -161,7 +164,6 @@ medley_status md_online_take_average(md_online *online, medley_error *error)
         }
     }
     MEDLEY_TRY(md_online_settle(online, error));
-    for (size_t m = 0; m < online->problem.block_count; m++)
-        md_block_refresh_norm(online->problem.blocks[m]);
+    md_online_refresh_norms(online);
     return MEDLEY_OK;
 }

@@ -6,18 +6,17 @@
 
 /* No length that single precision could show. */
 static const double VANISHED = 1e-30;
-static const double PARALLEL_WORK = 1e6;    /* values touched by a step worth two threads */
-static const double PARALLEL_LOOKUPS = 5e3; /* the same for explicit features looked up */
-static const double DENSE_COST = 1.0 / 16;  /* of a value that is part of a matrix product */
+static const double VALUES_OF_A_THREAD = 5e5;  /* touched by a step, to be worth one more */
+static const double LOOKUPS_OF_A_THREAD = 1e3; /* the same for explicit features looked up */
+static const double DENSE_COST = 1.0 / 16;     /* of a value that is part of a matrix product */
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
 
 struct work {
     md_online *online;
     md_step step;
     double factor; /* of all lengths */
-    size_t threads;
-    size_t share; /* blocks that one thread takes at a time */
-    size_t items; /* shares */
+    size_t share;  /* blocks that one thread takes at a time */
+    size_t items;  /* shares */
 };
 
 static size_t step_threads(const md_online *online, const md_step *step)
@@ -36,19 +35,22 @@ static size_t step_threads(const md_online *online, const md_step *step)
         values += rows > 0 ? cost * entries * (double)rows : (double)gradient->delta->row_count;
     }
     const double work = values * (double)p->block_count;
-    const double least = rows > 0 ? PARALLEL_WORK : PARALLEL_LOOKUPS;
-    return work > least ? online->settings.threads : 1;
+    return md_threads_for(online->settings.threads, work,
+                          rows > 0 ? VALUES_OF_A_THREAD : LOOKUPS_OF_A_THREAD);
 }
 
-static struct work share_work(md_online *online, size_t count, double eta)
+static struct work begin_work(md_online *online, size_t count, double eta)
 {
-    const size_t blocks = online->problem.block_count;
-    struct work work = {.online = online,
-                        .step = {.gradients = online->gradients, .count = count, .eta = eta}};
-    work.threads = step_threads(online, &work.step);
-    work.share = blocks / (work.threads * SHARES) + 1;
-    work.items = (blocks + work.share - 1) / work.share;
-    return work;
+    return (struct work){.online = online,
+                         .step = {.gradients = online->gradients, .count = count, .eta = eta}};
+}
+
+static void share_work(struct work *work, size_t threads, md_parallel_body body)
+{
+    const size_t blocks = work->online->problem.block_count;
+    work->share = blocks / (threads * SHARES) + 1;
+    work->items = (blocks + work->share - 1) / work->share;
+    md_parallel_for(threads, work->items, body, work);
 }
 
 static size_t end_of_share(const struct work *work, size_t item)
@@ -71,8 +73,8 @@ static void step_blocks(void *context, size_t item, size_t worker)
 
 void md_online_step(md_online *online, size_t count, double eta)
 {
-    struct work work = share_work(online, count, eta);
-    md_parallel_for(work.threads, work.items, step_blocks, &work);
+    struct work work = begin_work(online, count, eta);
+    share_work(&work, step_threads(online, &work.step), step_blocks);
 }
 
 /* norm[m] is the length before, shrunk[m] times factor the one after. */
@@ -86,7 +88,7 @@ static void finish_block(const struct work *work, size_t m)
             block->class->clear(block);
         return;
     }
-    if (work->step.count > 0)
+    if (work->step.count > 0 && block->class->finish != NULL)
         block->class->finish(block, &work->step);
     block->norm = online->norm[m];
     md_block_rescale(block, length / online->norm[m]);
@@ -100,11 +102,35 @@ static void finish_blocks(void *context, size_t item, size_t worker)
         finish_block(work, m);
 }
 
+/* Is there more to do than to rescale? */
+static bool leaves_work(const md_online_problem *p)
+{
+    for (size_t m = 0; m < p->block_count; m++)
+        if (p->blocks[m]->class->finish != NULL)
+            return true;
+    return false;
+}
+
 void md_online_finish(md_online *online, size_t count, double eta, double factor)
 {
-    struct work work = share_work(online, count, eta);
+    struct work work = begin_work(online, count, eta);
     work.factor = factor;
-    md_parallel_for(work.threads, work.items, finish_blocks, &work);
+    share_work(&work, leaves_work(&online->problem) ? step_threads(online, &work.step) : 1,
+               finish_blocks);
+}
+
+/* ---- whole blocks ---- */
+
+static void refresh_norm(void *context, size_t m, size_t worker)
+{
+    (void)worker;
+    const md_online *online = context;
+    md_block_refresh_norm(online->problem.blocks[m]);
+}
+
+void md_online_refresh_norms(md_online *online)
+{
+    md_parallel_for(online->settings.threads, online->problem.block_count, refresh_norm, online);
 }
 
 /* Where the norms of blocks do not enter, since what the penalty does to whole blocks is the same
@@ -121,7 +147,7 @@ void md_online_threshold(md_online *online, size_t count, double eta, double thr
     const bool late = md_online_shrinks_late(online);
     for (size_t m = 0; m < online->problem.penalised; m++) {
         md_block *block = online->problem.blocks[m];
-        if (count > 0)
+        if (count > 0 && block->class->finish != NULL)
             block->class->finish(block, &step);
         if (block->class->soft_threshold == NULL)
             continue;

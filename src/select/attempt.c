@@ -121,10 +121,11 @@ void md_group_item(void *context, size_t item, size_t worker)
     (void)worker;
     const md_group *group = context;
     md_tuner *tuner = group->tuner;
-    const size_t share = item / tuner->folds;
+    const size_t whole = medley_comm_rank(tuner->comm) + item * medley_comm_size(tuner->comm);
+    const size_t share = whole / tuner->folds;
     const size_t end = group->run_count * (share + 1) / group->shares;
     MD_CLEARED(clear_work)
-    struct work work = {.group = group, .tuner = tuner, .fold = item % tuner->folds};
+    struct work work = {.group = group, .tuner = tuner, .fold = whole % tuner->folds};
     for (size_t run = group->run_count * share / group->shares; run < end; run++) {
         medley_error failure = {0};
         work.trials = group->trials + group->run_start[run];

@@ -115,6 +115,7 @@ medley_status md_fold_adapt(const md_fold_source *source, medley_options *option
                             const md_method *method, size_t threads, medley_error *error)
 {
     options->threads = (long long)threads;
+    options->comm = NULL;                          /* a fold is learnt by one rank */
     if (options->memory > 0 && source->budget > 0) /* defaults mean more than a number */
         options->memory = source->budget;
     MEDLEY_TRY(md_options_reset(options, MD_TAKES_CHECKPOINTS, error));

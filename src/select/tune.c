@@ -61,8 +61,12 @@ static medley_status prepare(md_tuner *tuner, const struct owner *owner,
             medley_tuning_options(&tuner->attempts[t].options, &owner->tuning, t, options, error));
     MEDLEY_TRY(md_measure_find(&tuner->measure, how->measure, tuner->dataset,
                                tuner->attempts[0].options, error));
-    tuner->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
-    tuner->memory = options->memory > 0 ? options->memory : md_memory_available() / 2;
+    tuner->comm = options->comm;
+    tuner->threads =
+        options->threads > 0 ? (size_t)options->threads : md_comm_processors(options->comm);
+    tuner->memory = options->memory > 0
+                        ? options->memory
+                        : md_memory_available() / 2 / md_comm_local_size(options->comm);
     return MEDLEY_OK;
 }
 

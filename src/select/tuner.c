@@ -18,6 +18,7 @@ void md_tuner_note(md_tuner *tuner, size_t trial, size_t fold, const medley_erro
         free(cell->failure);
         cell->failure = md_copy_text(text, strlen(text));
     }
+    cell->noted = true;
     pthread_mutex_lock(&tuner->lock);
     tuner->done++;
     pthread_mutex_unlock(&tuner->lock);
@@ -32,10 +33,12 @@ static bool watch_folds(void *context, const medley_progress *progress)
 {
     (void)progress;
     md_tuner *tuner = context;
+    const size_t total = tuner->grid->trial_count * tuner->folds;
     pthread_mutex_lock(&tuner->lock);
     const medley_progress whole = {.stage = "tuning",
-                                   .done = tuner->done,
-                                   .total = tuner->grid->trial_count * tuner->folds,
+                                   .done = md_min(tuner->done * medley_comm_size(tuner->comm),
+                                                  total), /* others are about as far */
+                                   .total = total,
                                    .objective = NAN,
                                    .dev_accuracy = NAN,
                                    .seconds = md_clock_seconds() - tuner->began};
@@ -105,9 +108,12 @@ static void run_group(md_group *group)
     }
     /* In a fold kernels are computed once for a share of the runs: for all of them, unless threads
      * would have nothing to do. */
-    const size_t wanted = (tuner->threads + tuner->folds - 1) / tuner->folds;
+    const size_t ranks = medley_comm_size(tuner->comm);
+    const size_t wanted = md_pieces(tuner->threads * ranks, tuner->folds);
     group->shares = wanted < group->run_count ? wanted : group->run_count;
-    const size_t items = group->shares * tuner->folds;
+    const size_t all = group->shares * tuner->folds;
+    const size_t rank = medley_comm_rank(tuner->comm);
+    const size_t items = rank < all ? md_pieces(all - rank, ranks) : 0;
     const bool side_by_side = group->source.workers > 1 && 2 * items > tuner->threads;
     const size_t workers = side_by_side ? group->source.workers : 1;
     group->threads = side_by_side ? 1 : tuner->threads;
@@ -162,5 +168,6 @@ medley_status md_tuner_run(md_tuner *tuner, medley_error *error)
         MEDLEY_TRY(make_runs(&group, t, error));
         run_group(&group);
     }
-    return tuner->stopped ? MEDLEY_STOPPED : MEDLEY_OK;
+    MEDLEY_TRY(md_comm_any(tuner->comm, &tuner->stopped, error));
+    return tuner->stopped ? MEDLEY_STOPPED : md_tuner_join(tuner, error);
 }

@@ -12,6 +12,7 @@ typedef struct md_cell {
     double score, active, seconds;
     medley_status code; /* negative: it failed */
     char *failure;      /* why, or NULL */
+    bool noted;         /* by this rank */
 } md_cell;
 
 typedef struct md_attempt {
@@ -30,6 +31,7 @@ typedef struct md_tuner {
     md_attempt *attempts; /* [grid->trial_count] */
     md_cell *cells;       /* [grid->trial_count][folds] */
     size_t threads, memory;
+    medley_comm *comm; /* folds are divided among its ranks */
 
     const medley_observer *observer;
     medley_observer watch; /* calls observer from one thread at a time */
@@ -65,7 +67,12 @@ typedef struct md_group {
     size_t threads; /* of a fit */
 } md_group;
 
-/* For md_parallel_for over shares * folds items. */
+/* For md_parallel_for over the items of this rank, of shares * folds. */
 void md_group_item(void *group, size_t item, size_t worker);
+
+/* ---- tuner_ranks.c ---- */
+
+/* All ranks get the cells that each of them has filled. */
+medley_status md_tuner_join(md_tuner *tuner, medley_error *error);
 
 #endif

@@ -51,11 +51,18 @@ medley_status md_options_copy(medley_options **result, const medley_options *opt
     MEDLEY_TRY(medley_options_create(&copy, error));
     if (options != NULL)
         MEDLEY_TRY(md_params_copy(md_option_table, copy, options, error));
+    if (options != NULL)
+        copy->comm = options->comm;
     if (options != NULL && options->structure != NULL)
         MEDLEY_TRY(
             md_new_copy(&copy->structure, options->structure, sizeof *copy->structure, error));
     *result = md_take(&copy);
     return MEDLEY_OK;
+}
+
+void medley_options_set_comm(medley_options *options, medley_comm *comm)
+{
+    options->comm = comm;
 }
 
 medley_status md_options_reset(medley_options *options, unsigned concerns, medley_error *error)

@@ -3,6 +3,7 @@
 #ifndef MD_OPTIONS_H
 #define MD_OPTIONS_H
 
+#include "comm/comm.h"
 #include "medley/options.h"
 #include "medley/structure.h"
 #include "param/param.h"
@@ -36,6 +37,7 @@ typedef enum md_bigram {
 /* In the order of the rows. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct medley_options {
     medley_structure *structure; /* that the program has brought, or NULL; first, since rows come */
+    medley_comm *comm;           /* who learns together; borrowed, NULL: the process is alone */
 #define MD_OPTION(variable, kind, ...) MD_VALUE_##kind variable;
 #include "settings/options.def"
 #undef MD_OPTION

@@ -74,7 +74,10 @@ bool md_rename_stage(void *context, const medley_progress *progress)
 static bool forward(void *context, const medley_progress *progress)
 {
     md_problem *problem = context;
-    if (!tell(problem->progress.observer, progress))
+    bool stops = !tell(problem->progress.observer, progress);
+    if (md_comm_any(problem->options->comm, &stops, NULL) < 0)
+        stops = true; /* what comes next fails, and says why */
+    if (stops)
         problem->progress.stopped = true;
     return !problem->progress.stopped;
 }
@@ -187,8 +190,7 @@ medley_status md_problem_find_primal(md_problem *problem, medley_error *error)
 
 size_t md_problem_memory(const md_problem *problem)
 {
-    const size_t given = problem->options->memory;
-    return given > 0 ? given : md_memory_available() / 2;
+    return problem->memory;
 }
 
 bool md_problem_has_values(const md_problem *problem)
@@ -339,6 +341,20 @@ static const char *format_of(const medley_dataset *train)
     return named ? train->format : NULL;
 }
 
+/* Threads, which may differ between ranks, and memory, which decides what is kept and must not. */
+static medley_status find_resources(md_problem *problem, medley_error *error)
+{
+    const medley_options *options = problem->options;
+    medley_comm *comm = options->comm;
+    problem->threads = options->threads > 0 ? (size_t)options->threads : md_comm_processors(comm);
+    double memory = options->memory > 0
+                        ? (double)options->memory
+                        : (double)(md_memory_available() / 2 / md_comm_local_size(comm));
+    MEDLEY_TRY(md_comm_least(comm, &memory, error));
+    problem->memory = (size_t)memory;
+    return MEDLEY_OK;
+}
+
 medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                               const medley_dataset *dev, const medley_options *options,
                               const medley_observer *observer, const md_method *method,
@@ -361,7 +377,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .progress = {.observer = observer,
                                          .watch = {.context = problem, .progress = forward},
                                          .began = md_clock_seconds()}};
-    problem->threads = options->threads > 0 ? (size_t)options->threads : md_processor_count();
+    MEDLEY_TRY(find_resources(problem, error));
     MEDLEY_TRY(md_problem_check_options(problem, error));
     MEDLEY_TRY(find_task(problem, error));
     MEDLEY_TRY(method->kind->begin(problem, find_loss(method, task, options), error));

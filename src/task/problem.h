@@ -83,6 +83,7 @@ struct md_problem {
     const md_task *task;
     const struct md_method *method;
     size_t threads;
+    size_t memory; /* bytes for kernel values and features, of this process */
 
     /* what is predicted */
     md_space space;

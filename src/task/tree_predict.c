@@ -96,7 +96,7 @@ static void add_template(float *score, const md_arc_key *key, const md_heads *he
     const md_sentence sentence = md_heads_sentence(heads, row, key->length);
     float *second = score + key->length * (key->length + 1);
     if (kind == MD_ARC_ARCS)
-        md_arc_add_heads(score, key, &sentence, table);
+        md_arc_add_heads(score, key, md_arc_all_words(key), &sentence, table);
     else if (kind == MD_ARC_SIBLINGS)
         md_arc_add_triples(second, key, sentence.sibling, sentence.siblings, kind, table);
     else

@@ -240,8 +240,8 @@ static void weights_of_some_parts_are_those_of_all(void **state)
         assert_true(all != NULL && some != NULL);
         for (size_t t = 0; t < 3; t++) {
             const md_arc_key key = md_arcs_key(given.arcs, s, t);
-            md_arc_add_weights(all, &key, weight, BITS, 0.5F);
-            md_arc_add_heads(some, &key, &sentence, &table);
+            md_arc_add_weights(all, &key, md_arc_all_words(&key), weight, BITS, 0.5F);
+            md_arc_add_heads(some, &key, md_arc_all_words(&key), &sentence, &table);
         }
         for (size_t m = 1; m <= words; m++)
             for (size_t h = 0; h <= words; h++) {

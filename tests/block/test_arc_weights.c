@@ -43,7 +43,7 @@ static void compare_tables(const md_arc_key *key, size_t bits, md_random *random
     }
     for (size_t p = 0; p < 2 * (parts + BEHIND); p++)
         score[p] = 3;
-    md_arc_add_weights(score, key, weight, bits, -2.5f);
+    md_arc_add_weights(score, key, md_arc_all_words(key), weight, bits, -2.5f);
     md_arc_add_halves(half_score, key, half, bits);
     for (size_t p = 0; p < parts; p++) {
         const bool is_arc = p % (key->length + 1) != p / (key->length + 1) + 1;
