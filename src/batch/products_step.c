@@ -107,13 +107,13 @@ static void eliminate_piece(void *context, size_t piece, size_t worker)
         row[i] *= scale;
 }
 
-static void take_pivot(struct step *step, size_t pivot)
+static medley_status take_pivot(struct step *step, size_t pivot)
 {
     const md_spicy *s = step->spicy;
     const size_t n = s->n;
     double *row = step->U + step->rank * n;
     step->pivot = pivot;
-    md_mixture_column(s->mixture, pivot, row);
+    MEDLEY_TRY(md_mixture_column(s->mixture, pivot, row, step->error));
     for (size_t l = 0; l < step->rank; l++)
         step->small[l] = step->U[l * n + pivot];
     md_parallel_for(s->threads, PIECES, eliminate_piece, step);
@@ -121,6 +121,7 @@ static void take_pivot(struct step *step, size_t pivot)
         step->diagonal[i] = fmax(0, step->diagonal[i] - row[i] * row[i]);
     step->diagonal[pivot] = 0;
     step->rank++;
+    return MEDLEY_OK;
 }
 
 static size_t most_rank(const md_spicy *s)
@@ -162,7 +163,7 @@ static medley_status make_preconditioner(struct step *step, medley_error *error)
     MEDLEY_TRY(md_new_aligned(&U, (most + MOST_SINGLE) * n, sizeof *U, error));
     step->U = U;
     double trace = 0;
-    md_mixture_diagonal(s->mixture, step->diagonal);
+    MEDLEY_TRY(md_mixture_diagonal(s->mixture, step->diagonal, error));
     for (size_t i = 0; i < n; i++)
         trace += step->diagonal[i] + s->z_slope[i];
     const double least = s->smooth_loss ? 0 : s->gamma_z;
@@ -172,7 +173,7 @@ static medley_status make_preconditioner(struct step *step, medley_error *error)
         const size_t pivot = find_pivot(step, LEAST_BASE * trace / (double)n, &ratio);
         if (!(ratio > SMALL_REST))
             break;
-        take_pivot(step, pivot);
+        MEDLEY_TRY(take_pivot(step, pivot));
     }
     size_t singles = 0;
     for (size_t i = 0; i < s->count; i++)

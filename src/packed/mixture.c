@@ -103,7 +103,8 @@ medley_status md_mixture_set(md_mixture *mixture, md_chosen chosen, const double
     for (int low = 0; low < 2; low++) {
         for (size_t i = 0; i < chosen.count; i++) {
             const size_t m = md_chosen_kernel(chosen, i);
-            if (md_packed_is_lowrank(packed, m) != (low == 1) || weight[i] == 0)
+            if (md_packed_is_lowrank(packed, m) != (low == 1) || weight[i] == 0 ||
+                !md_packed_is_own(packed, m))
                 continue;
             mixture->kernels[mixture->count] = m;
             mixture->weight[mixture->count++] = weight[i];
@@ -176,7 +177,8 @@ medley_status md_mixture_multiply(md_mixture *mixture, const double *x, double *
         const size_t row = md_packed_row_block_start(packed, b);
         md_add_scaled(y + row, 1, mixture->parts + b * packed->length + row, n - row);
     }
-    return add_factors(mixture, x, y, error);
+    MEDLEY_TRY(add_factors(mixture, x, y, error));
+    return md_comm_sum(packed->comm, y, n, error);
 }
 
 /* ---- single values, from the data ---- */
@@ -192,7 +194,7 @@ static double added_to_diagonal(const md_packed *packed, size_t m)
     return md_packed_is_lowrank(packed, m) ? packed->lowrank[m].ridge : packed->diagonal[m];
 }
 
-void md_mixture_diagonal(const md_mixture *mixture, double *diagonal)
+medley_status md_mixture_diagonal(const md_mixture *mixture, double *diagonal, medley_error *error)
 {
     const md_packed *packed = mixture->packed;
     const size_t n = packed->n;
@@ -209,6 +211,7 @@ void md_mixture_diagonal(const md_mixture *mixture, double *diagonal)
                            (value * md_packed_scale(packed, m) + added_to_diagonal(packed, m));
         }
     }
+    return md_comm_sum(packed->comm, diagonal, n, error);
 }
 
 /* Column `row` of kernel k of the sum, from the data. */
@@ -228,7 +231,8 @@ static void add_column(md_mixture *mixture, size_t k, size_t row, double *column
     column[row] += mixture->weight[k] * added_to_diagonal(packed, m);
 }
 
-void md_mixture_column(md_mixture *mixture, size_t row, double *column)
+medley_status md_mixture_column(md_mixture *mixture, size_t row, double *column,
+                                medley_error *error)
 {
     const md_packed *packed = mixture->packed;
     const size_t n = packed->n;
@@ -246,4 +250,5 @@ void md_mixture_column(md_mixture *mixture, size_t row, double *column)
         if (lowrank->values != NULL)
             column[row] += mixture->weight[k] * lowrank->ridge;
     }
+    return md_comm_sum(packed->comm, column, n, error);
 }

@@ -30,7 +30,8 @@ medley_status md_mixture_multiply(md_mixture *mixture, const double *x, double *
                                   medley_error *error);
 
 /* The diagonal and a column of it, [n] each, to about single precision. */
-void md_mixture_diagonal(const md_mixture *mixture, double *diagonal);
-void md_mixture_column(md_mixture *mixture, size_t row, double *column);
+medley_status md_mixture_diagonal(const md_mixture *mixture, double *diagonal, medley_error *error);
+medley_status md_mixture_column(md_mixture *mixture, size_t row, double *column,
+                                medley_error *error);
 
 #endif

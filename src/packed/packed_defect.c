@@ -39,7 +39,8 @@ static bool may_fail(const md_packed *packed, size_t m)
 {
     const md_kernel *kernel = &packed->bank->kernels[m];
     const bool sound = kernel->class != NULL ? kernel->class->positive_definite : kernel->sound;
-    return packed->frobenius2[m] > 0 && !sound && !md_packed_is_lowrank(packed, m);
+    return packed->frobenius2[m] > 0 && !sound && !md_packed_is_lowrank(packed, m) &&
+           md_packed_is_own(packed, m);
 }
 
 static void unpack(const md_packed *packed, const void *k, double shift, double *matrix)
@@ -106,7 +107,7 @@ static medley_status lanczos_step(md_packed *packed, size_t m, double *v[2], dou
 {
     const size_t n = packed->n;
     const md_chosen one = {.kernels = &m, .count = 1};
-    MEDLEY_TRY(md_packed_multiply(packed, one, v[0], w, error));
+    MEDLEY_TRY(md_packed_own_products(packed, one, v[0], 0, NULL, w, error));
     *alpha = md_dot(w, v[0], n);
     md_add_two(w, -*alpha, v[0], -*beta, v[1], n);
     *beta = sqrt(md_dot(w, w, n));
@@ -166,8 +167,8 @@ static medley_status find_by_products(md_packed *packed, md_packed_defect *defec
     return MEDLEY_OK;
 }
 
-medley_status md_packed_find_defect(md_packed *packed, md_packed_defect *defect,
-                                    medley_error *error)
+/* Of its own kernels. */
+static medley_status find_own(md_packed *packed, md_packed_defect *defect, medley_error *error)
 {
     const md_chosen all = {.count = packed->count};
     const size_t matrices = packed->n < LARGE_ROWS ? packed->threads : 1;
@@ -197,5 +198,19 @@ medley_status md_packed_find_defect(md_packed *packed, md_packed_defect *defect,
             return MEDLEY_OK;
     }
     *defect = (md_packed_defect){.kernel = packed->count};
+    return MEDLEY_OK;
+}
+
+medley_status md_packed_find_defect(md_packed *packed, md_packed_defect *defect,
+                                    medley_error *error)
+{
+    MEDLEY_TRY(find_own(packed, defect, error));
+    double first = (double)defect->kernel;
+    MEDLEY_TRY(md_comm_least(packed->comm, &first, error));
+    const bool own = (double)defect->kernel == first;
+    double ends[2] = {own ? defect->least : 0, own ? defect->most : 0};
+    if ((size_t)first < packed->count)
+        MEDLEY_TRY(md_comm_sum(packed->comm, ends, 2, error));
+    *defect = (md_packed_defect){.kernel = (size_t)first, .least = ends[0], .most = ends[1]};
     return MEDLEY_OK;
 }

@@ -257,7 +257,11 @@ medley_status md_packed_factor(md_packed *packed, double tolerance, size_t most_
     MEDLEY_TRY(md_pool_new(&pool, &factoring.values, SLICE_KERNELS, sizeof(float *), error));
     MEDLEY_TRY(md_pool_new(&pool, &factoring.no_memory, SLICE_KERNELS, sizeof(bool), error));
     const md_chosen all = {.count = packed->count};
-    return md_packed_walk(packed, all, NULL, visit_factor, &factoring, error);
+    MEDLEY_TRY(md_packed_walk(packed, all, NULL, visit_factor, &factoring, error));
+    double bytes = (double)packed->factor_bytes;
+    MEDLEY_TRY(md_comm_sum(packed->comm, &bytes, 1, error));
+    packed->factor_bytes = (size_t)bytes; /* of all ranks */
+    return MEDLEY_OK;
 }
 
 bool md_packed_has_factor(const md_packed *packed, size_t m)
@@ -332,6 +336,8 @@ medley_status md_packed_bounds2(md_packed *packed, md_chosen chosen, const doubl
                     bound_kernels, &bounds);
     MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, bound2, NULL, error));
     if (packed->by_rows) /* there are no factors */
-        return md_packed_rows_product(packed, chosen, x, 0, bound2, NULL, error);
-    return md_packed_walk(packed, chosen, skip, visit_exactly, &bounds, error);
+        MEDLEY_TRY(md_packed_rows_product(packed, chosen, x, 0, bound2, NULL, error));
+    else
+        MEDLEY_TRY(md_packed_walk(packed, chosen, skip, visit_exactly, &bounds, error));
+    return md_packed_exchange(packed, chosen, bound2, 1, error);
 }

@@ -3,6 +3,7 @@
 #ifndef MD_PACKED_INTERNAL_H
 #define MD_PACKED_INTERNAL_H
 
+#include "comm/comm.h"
 #include "gram/tile.h"
 #include "packed/packed.h"
 #include "packed/triangle_loops.h"
@@ -52,6 +53,14 @@ struct md_packed {
     bool *held;    /* [count] values[m] is an array of its own */
     size_t held_count, held_most;
 
+    /* Several ranks (packed_ranks.c). */
+    medley_comm *comm; /* NULL: alone */
+    size_t rank, ranks;
+    size_t *owner;     /* [count] rank of each kernel; only that one has values or a factor */
+    double **shared;   /* [count] factors that all ranks have, NULL: not this one */
+    size_t share_most; /* bytes of those, about; 0: no limit */
+    bool is_resident;  /* all kernels are in memory, on all ranks */
+
     /* Kernels by rows (packed_rows.c): those that are not held are computed some rows at a time. */
     bool by_rows;
     char *slices; /* [slices_bytes] scratch: kept, since fresh pages are slow */
@@ -81,6 +90,11 @@ struct md_packed {
 static inline size_t md_chosen_kernel(md_chosen chosen, size_t i)
 {
     return chosen.kernels ? chosen.kernels[i] : i;
+}
+
+static inline bool md_packed_is_own(const md_packed *packed, size_t m)
+{
+    return packed->owner[m] == packed->rank;
 }
 
 /* What values are multiplied by, 1 / d^2: then ||a||^2 is that of d times the vector which a model
@@ -132,6 +146,9 @@ medley_status md_packed_lowrank_product(md_packed *packed, md_chosen chosen, con
 /* sum += weight[i] K, upper triangle. */
 medley_status md_packed_lowrank_add(md_packed *packed, md_chosen chosen, const double *weight,
                                     double *sum, medley_error *error);
+/* The factor of one of its own kernels to values[rank][n]. */
+medley_status md_packed_copy_factor(md_packed *packed, size_t m, double *values,
+                                    medley_error *error);
 /* Computes factors that are not in memory. */
 medley_status md_packed_load_lowrank(md_packed *packed, const size_t *kernels, size_t count,
                                      medley_error *error);
@@ -168,6 +185,21 @@ typedef medley_status (*md_packed_visit)(void *context, const md_packed_batch *b
  * (NULL: none): first those that are in memory, then the others as they are computed. */
 medley_status md_packed_walk(md_packed *packed, md_chosen chosen, const bool *skip,
                              md_packed_visit visit, void *context, medley_error *error);
+
+/* ---- packed_ranks.c ---- */
+
+/* Which rank has which kernel. */
+medley_status md_packed_divide(md_packed *packed, medley_comm *comm, medley_error *error);
+/* values[chosen][width], of which those of its own kernels are filled: all ranks get all. */
+medley_status md_packed_exchange(const md_packed *packed, md_chosen chosen, double *values,
+                                 size_t width, medley_error *error);
+/* The upper triangle of sum[n][n] becomes its sum over ranks. */
+medley_status md_packed_sum_ranks(const md_packed *packed, double *sum, medley_error *error);
+/* Traces, spreads, norms, ranks and means of all kernels. */
+medley_status md_packed_share_facts(md_packed *packed, medley_error *error);
+/* The factors of the chosen kernels, for all ranks; others that were shared go. */
+medley_status md_packed_share_factors(md_packed *packed, md_chosen chosen, medley_error *error);
+void md_packed_drop_shared(md_packed *packed);
 
 /* ---- packed_rows.c ---- */
 
@@ -213,6 +245,10 @@ medley_status md_packed_rows_add(md_packed *packed, md_chosen chosen, const doub
                                  double *sum, medley_error *error);
 
 /* ---- packed_product.c ---- */
+
+/* norm2[i] = x'Kx or y[i] = Kx, the other one is NULL, of those chosen kernels that are its own. */
+medley_status md_packed_own_products(md_packed *packed, md_chosen chosen, const double *x,
+                                     size_t stride, double *norm2, double *y, medley_error *error);
 
 /* norm2[i] = x'Kx and y[i][n] = Kx, of a batch, for vectors x + i * stride. */
 medley_status md_packed_batch_norms2(const md_packed_batch *batch, const double *x, double *norm2);

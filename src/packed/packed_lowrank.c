@@ -209,6 +209,8 @@ static void search_kernel(void *context, size_t m, size_t worker)
     md_packed *packed = search->packed;
     double *scratch = search->scratch + worker * search->length;
     size_t rank = 0;
+    if (!md_packed_is_own(packed, m))
+        return;
     double *factor = find_factor(search, m, &rank, scratch, &search->no_memory[m]);
     if (rank == 0) {
         free(factor);
@@ -226,7 +228,8 @@ static medley_status learn_means(const struct search *search, size_t m, medley_e
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     double *ones = NULL;
     double *sums = NULL;
-    if (kernel->norm != MD_NORM_CENTER || !md_packed_is_lowrank(search->packed, m))
+    if (kernel->norm != MD_NORM_CENTER || !md_packed_is_lowrank(search->packed, m) ||
+        !md_packed_is_own(search->packed, m))
         return MEDLEY_OK;
     MEDLEY_TRY(md_pool_new(&pool, &ones, n, sizeof *ones, error));
     MEDLEY_TRY(md_pool_new(&pool, &sums, n, sizeof *sums, error));
@@ -361,7 +364,8 @@ static void multiply_item(void *context, size_t item, size_t worker)
     for (size_t i = item * product->each; i < end; i++) {
         const size_t m = md_chosen_kernel(product->chosen, i);
         double *fresh;
-        if (!md_packed_is_lowrank(product->search.packed, m))
+        if (!md_packed_is_lowrank(product->search.packed, m) ||
+            !md_packed_is_own(product->search.packed, m))
             continue;
         const double *factor = factor_of(&product->search, m, worker, &fresh);
         if (factor != NULL)
@@ -377,8 +381,10 @@ medley_status md_packed_lowrank_product(md_packed *packed, md_chosen chosen, con
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct product product = {.chosen = chosen, .x = x, .stride = stride, .norm2 = norm2, .y = y};
     size_t values = 0;
-    for (size_t i = 0; i < chosen.count; i++)
-        values += packed->lowrank[md_chosen_kernel(chosen, i)].rank * packed->n;
+    for (size_t i = 0; i < chosen.count; i++) {
+        const size_t m = md_chosen_kernel(chosen, i);
+        values += md_packed_is_own(packed, m) ? packed->lowrank[m].rank * packed->n : 0;
+    }
     if (values == 0)
         return MEDLEY_OK;
     MEDLEY_TRY(begin_search(&product.search, &pool, packed, error));
@@ -399,7 +405,7 @@ medley_status md_packed_lowrank_add(md_packed *packed, md_chosen chosen, const d
         const size_t m = md_chosen_kernel(chosen, i);
         const md_lowrank *lowrank = &packed->lowrank[m];
         double *fresh;
-        if (lowrank->rank == 0 || weight[i] == 0)
+        if (lowrank->rank == 0 || weight[i] == 0 || !md_packed_is_own(packed, m))
             continue;
         const double *factor = factor_of(&search, m, 0, &fresh);
         if (factor != NULL)
@@ -408,5 +414,19 @@ medley_status md_packed_lowrank_add(md_packed *packed, md_chosen chosen, const d
             sum[j * n + j] += weight[i] * lowrank->ridge;
         free(fresh);
     }
+    return end_search(&search, error);
+}
+
+medley_status md_packed_copy_factor(md_packed *packed, size_t m, double *values,
+                                    medley_error *error)
+{
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    struct search search;
+    double *fresh;
+    MEDLEY_TRY(begin_search(&search, &pool, packed, error));
+    const double *factor = factor_of(&search, m, 0, &fresh);
+    if (factor != NULL)
+        memcpy(values, factor, packed->lowrank[m].rank * packed->n * sizeof *values);
+    free(fresh);
     return end_search(&search, error);
 }

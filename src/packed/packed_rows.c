@@ -417,7 +417,7 @@ static size_t list_valued(const md_packed *packed, size_t *kernels)
 {
     size_t count = 0;
     for (size_t m = 0; m < packed->count; m++)
-        if (!md_packed_is_lowrank(packed, m))
+        if (md_packed_is_own(packed, m) && !md_packed_is_lowrank(packed, m))
             kernels[count++] = m;
     return count;
 }
@@ -435,7 +435,8 @@ static medley_status learn(struct learning *learning, size_t count, size_t group
         MEDLEY_TRY(md_packed_each_slice(packed, part.keep.kernels, some, group, raw, learn_rows,
                                         learn_kernels, &part, error));
         MEDLEY_TRY(part.status);
-        MEDLEY_TRY(md_packed_report(packed, raw ? 0 : part.keep.kernels[some - 1] + 1, error));
+        if (packed->ranks == 1)
+            MEDLEY_TRY(md_packed_report(packed, raw ? 0 : part.keep.kernels[some - 1] + 1, error));
     }
     return MEDLEY_OK;
 }
@@ -470,5 +471,7 @@ medley_status md_packed_build_by_rows(md_packed *packed, medley_error *error)
     if (status >= 0)
         status = learn(&learning, count, group, false, error);
     give_triangles(packed, kernels, count, to);
+    if (status >= 0 && packed->ranks > 1)
+        status = md_packed_report(packed, packed->count, error);
     return status;
 }

@@ -29,7 +29,8 @@ static medley_status list_valued(md_pool *pool, const md_packed *packed, md_chos
     *count = 0;
     for (size_t i = 0; i < chosen.count; i++) {
         const size_t m = md_chosen_kernel(chosen, i);
-        if (md_packed_is_lowrank(packed, m) || (weight != NULL && weight[i] == 0))
+        if (!md_packed_is_own(packed, m) || md_packed_is_lowrank(packed, m) ||
+            (weight != NULL && weight[i] == 0))
             continue;
         (*kernels)[*count] = m;
         (*place)[(*count)++] = i;

@@ -179,7 +179,8 @@ static medley_status sum_by_rows(md_packed *packed, md_chosen chosen, const doub
     for (size_t i = 0; i < packed->n; i++)
         memset(sum + i * packed->n + i, 0, (packed->n - i) * sizeof *sum);
     MEDLEY_TRY(md_packed_rows_add(packed, chosen, weight, sum, error));
-    return md_packed_lowrank_add(packed, chosen, weight, sum, error);
+    MEDLEY_TRY(md_packed_lowrank_add(packed, chosen, weight, sum, error));
+    return md_packed_sum_ranks(packed, sum, error);
 }
 
 medley_status md_packed_sum(md_packed *packed, md_chosen chosen, const double *weight, double *sum,
@@ -199,7 +200,7 @@ medley_status md_packed_sum(md_packed *packed, md_chosen chosen, const double *w
     MEDLEY_TRY(md_packed_walk(packed, chosen, skip, visit_sum, &summing, error));
     collect(&summing);
     MEDLEY_TRY(md_packed_lowrank_add(packed, chosen, weight, sum, error));
-    return MEDLEY_OK;
+    return md_packed_sum_ranks(packed, sum, error);
 }
 
 /* ---- products and sums in one pass ---- */
@@ -315,12 +316,17 @@ medley_status md_packed_multiply_and_sum(md_packed *packed, md_chosen chosen, co
     summing.weight = summing.weights = weights;
     summing.vectors = vectors;
     MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, norm2, y, error));
-    for (size_t i = 0; i < chosen.count; i++)
-        if (md_packed_is_lowrank(packed, md_chosen_kernel(chosen, i)))
+    for (size_t i = 0; i < chosen.count; i++) {
+        const size_t m = md_chosen_kernel(chosen, i);
+        if (md_packed_is_lowrank(packed, m) && md_packed_is_own(packed, m))
             weights[i] = weigh_kernel(context, i, norm2[i]);
+    }
     MEDLEY_TRY(
         md_packed_walk(packed, chosen, NULL, fused ? visit_fused : visit_large, &summing, error));
     collect(&summing);
     MEDLEY_TRY(md_packed_lowrank_add(packed, chosen, weights, sum, error));
-    return MEDLEY_OK;
+    MEDLEY_TRY(md_packed_exchange(packed, chosen, norm2, 1, error));
+    if (y != NULL)
+        MEDLEY_TRY(md_packed_exchange(packed, chosen, y, packed->n, error));
+    return md_packed_sum_ranks(packed, sum, error);
 }

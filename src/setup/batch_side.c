@@ -59,6 +59,7 @@ static size_t plan(md_problem *problem)
 static medley_status pack(md_problem *problem, bool float64, medley_error *error)
 {
     const md_packed_options options = {.threads = problem->threads,
+                                       .comm = problem->options->comm,
                                        .memory = plan(problem),
                                        .float64 = float64,
                                        .by_rows = problem->batch->products_only,
