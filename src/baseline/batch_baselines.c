@@ -34,10 +34,11 @@ static medley_status certify_sum(md_batch_solution *solution, const md_batch_pro
     for (size_t k = 0; k < chosen.count; k++) {
         const size_t m = chosen.kernels != NULL ? chosen.kernels[k] : k;
         double norm2;
-        MEDLEY_TRY(
-            md_packed_multiply_exactly(problem->packed, m, solution->rho, f + n, &norm2, error));
+        const md_chosen one = {.kernels = &m, .count = 1};
+        MEDLEY_TRY(md_packed_multiply_exactly(problem->packed, one, solution->rho, 0, NULL, &norm2,
+                                              error));
         dual2 += weight * norm2;
-        MEDLEY_TRY(md_packed_multiply_exactly(problem->packed, m, a, f + n, &norm2, error));
+        MEDLEY_TRY(md_packed_multiply_exactly(problem->packed, one, a, 0, f + n, &norm2, error));
         model2 += weight * norm2;
         norm[k] = sqrt(norm2);
         for (size_t i = 0; i < n; i++)

@@ -41,6 +41,8 @@ struct md_batch_problem {
     double first_gamma;        /* in units of the automatic one; 0: 1 */
     double growth;             /* of gamma, with each outer iteration; 0: as it suits */
     size_t threads;
+    bool products_only; /* no matrix of rows by rows: packed grams are by rows (packed.h) */
+    size_t mixture;     /* bytes for a weighted sum of kernels as values, if products_only */
     md_one_kernel_solver inner; /* of such methods; NULL: the one that suits */
     /* After each outer iteration; false: stop. May be NULL. */
     bool (*watch)(void *context, const md_batch_step *step);

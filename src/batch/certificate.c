@@ -78,16 +78,16 @@ medley_status md_batch_value_model(md_batch_solution *solution, const md_batch_p
 {
     const size_t n = solution->rows;
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
-    double *Ka = NULL;
+    double *Ka = NULL; /* [active][n] */
     double *f = NULL;
-    MEDLEY_TRY(md_pool_new(&pool, &Ka, n, sizeof *Ka, error));
+    MEDLEY_TRY(md_pool_new(&pool, &Ka, solution->active * n, sizeof *Ka, error));
     MEDLEY_TRY(md_pool_new(&pool, &f, n, sizeof *f, error));
+    MEDLEY_TRY(md_packed_multiply_exactly(p->packed,
+                                          (md_chosen){solution->kernel, solution->active},
+                                          solution->coefficient, n, Ka, solution->norm, error));
     for (size_t i = 0; i < solution->active; i++) {
-        double norm2;
-        MEDLEY_TRY(md_packed_multiply_exactly(p->packed, solution->kernel[i],
-                                              solution->coefficient + i * n, Ka, &norm2, error));
-        solution->norm[i] = sqrt(norm2);
-        md_add_scaled(f, 1, Ka, n);
+        solution->norm[i] = sqrt(solution->norm[i]);
+        md_add_scaled(f, 1, Ka + i * n, n);
     }
     solution->loss = md_batch_loss(p, f, &solution->bias);
     solution->primal =
@@ -100,20 +100,30 @@ medley_status md_batch_value_model(md_batch_solution *solution, const md_batch_p
 /* h becomes upper bounds of the norms ||rho||: those of kernels in single precision that may matter
  * are computed in double precision, others have what rounding may have taken away. */
 static medley_status find_norms(double *h, const md_batch_problem *p, const double *rho,
-                                bool all_matter, double *scratch, medley_error *error)
+                                bool all_matter, medley_error *error)
 {
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
     const size_t n = md_packed_rows(p->packed);
     const double length2 = md_dot(rho, rho, n);
     /* of a squared sum of norms the largest one counts, whatever it is */
     const double limit = p->square > 0 ? md_norm_of(INFINITY, h, md_packed_count(p->packed))
                                        : md_penalty_threshold(p);
-    for (size_t m = 0; m < md_packed_count(p->packed); m++) {
+    const size_t kernels = md_packed_count(p->packed);
+    md_chosen anew = {0};
+    size_t *list = NULL;
+    double *norm2 = NULL;
+    MEDLEY_TRY(md_pool_new(&pool, &list, kernels, sizeof *list, error));
+    MEDLEY_TRY(md_pool_new(&pool, &norm2, kernels, sizeof *norm2, error));
+    for (size_t m = 0; m < kernels; m++) {
         const double most = h[m] * h[m] + length2 * md_packed_uncertainty(p->packed, m);
-        double norm2 = most;
+        h[m] = sqrt(most);
         if (!md_packed_is_exact(p->packed, m) && (all_matter || most >= limit * limit))
-            MEDLEY_TRY(md_packed_multiply_exactly(p->packed, m, rho, scratch, &norm2, error));
-        h[m] = sqrt(norm2);
+            list[anew.count++] = m;
     }
+    anew.kernels = list;
+    MEDLEY_TRY(md_packed_multiply_exactly(p->packed, anew, rho, 0, NULL, norm2, error));
+    for (size_t i = 0; i < anew.count; i++)
+        h[list[i]] = sqrt(norm2[i]);
     return MEDLEY_OK;
 }
 
@@ -121,13 +131,11 @@ medley_status md_batch_dual_norms(double *h, const md_batch_problem *p, const do
                                   const double *given, medley_error *error)
 {
     const size_t count = md_packed_count(p->packed);
-    MD_OWNED(free) double *scratch = NULL;
-    MEDLEY_TRY(md_new(&scratch, md_packed_rows(p->packed), sizeof *scratch, error));
     if (given == NULL)
         MEDLEY_TRY(md_packed_norms2(p->packed, (md_chosen){.count = count}, rho, h, error));
     for (size_t m = 0; m < count; m++)
         h[m] = given != NULL ? given[m] : sqrt(h[m]);
-    return find_norms(h, p, rho, md_penalty_conjugate_is_finite(p), scratch, error);
+    return find_norms(h, p, rho, md_penalty_conjugate_is_finite(p), error);
 }
 
 /* The dual value of solution->rho. given: norms that are known, as values are stored; NULL: none.

@@ -208,6 +208,8 @@ static medley_status prepare(struct run *run, medley_error *error)
                                     .first_gamma = problem->options->spicy_gamma,
                                     .growth = problem->options->spicy_growth,
                                     .threads = problem->threads,
+                                    .products_only = problem->batch->products_only,
+                                    .mixture = problem->batch->mixture,
                                     .watch = watch,
                                     .context = run};
     MEDLEY_TRY(take_penalty(run, error));
@@ -485,4 +487,5 @@ const md_method md_method_spicy = {
     .fit_path = md_fit_batch_path,
     .solve = md_batch_solve,
     .squares = true,
+    .products = true,
 };

@@ -220,6 +220,8 @@ medley_status md_spicy_direction(md_spicy *s, double *decrement, medley_error *e
     if (done) {
         solve_by_factor(s, s->direction, true);
         s->factor_ready = true;
+    } else if (s->mixture != NULL) {
+        MEDLEY_TRY(md_spicy_step_by_products(s, error));
     } else {
         MEDLEY_TRY(s->n <= DENSE_ROWS ? step_by_cholesky(s, error) : step_by_gradients(s, error));
     }

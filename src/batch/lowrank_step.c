@@ -13,11 +13,17 @@
  * the Hessian of the primal problem in the features. */
 #include "batch/spicy.h"
 
+#include "base/parallel.h"
 #include "linalg/blas.h"
 #include "linalg/vectors.h"
 #include "optim/optim.h"
 
-enum { SHARE = 3 };                      /* rank at most a part of the rows */
+enum {
+    SHARE = 3,           /* rank at most a part of the rows */
+    PIECES = 16,         /* of the rows, in products with V: sums are in their order */
+    TILE = 64,           /* rows and columns of S that are computed at a time */
+    FEW_VALUES = 1 << 16 /* of V: another thread is not worth waking for them */
+};
 static const double LEAST_SLOPE = 1e-13; /* of D, relative to its largest element */
 
 /* The rank of all active members together; 0: one of them has no factor, or it is not low. */
@@ -40,21 +46,26 @@ bool md_spicy_has_low_rank(const md_spicy *s)
     return total_rank(s) > 0;
 }
 
-static medley_status make_room(md_spicy *s, size_t rank, medley_error *error)
+medley_status md_spicy_low_room(md_spicy *s, size_t rank, medley_error *error)
 {
     md_low_step *low = &s->low;
-    if (rank <= low->capacity)
-        return MEDLEY_OK;
-    free(low->V);
-    low->V = NULL;
-    low->capacity = 0;
-    MEDLEY_TRY(md_new_aligned(&low->V, rank * (s->n + rank + 1) + s->n, sizeof(double), error));
-    low->capacity = rank;
+    if (rank > low->capacity) {
+        const size_t values = rank * (s->n + rank + PIECES + 1) + s->n;
+        free(low->V);
+        low->V = NULL;
+        low->capacity = 0;
+        MEDLEY_TRY(md_new_aligned(&low->V, values, sizeof(double), error));
+        low->capacity = rank;
+    }
+    low->rank = rank;
+    low->S = low->V + s->n * rank;
+    low->small = low->S + rank * rank;
+    low->root = low->small + (PIECES + 1) * rank;
     return MEDLEY_OK;
 }
 
 /* The columns of V that belong to member i, from `first` on. v = a + gamma rho; K v is known. */
-static size_t fill_member(md_spicy *s, size_t i, size_t first)
+static void fill_member(md_spicy *s, size_t i, size_t first)
 {
     const size_t n = s->n;
     const md_low_step *low = &s->low;
@@ -76,19 +87,117 @@ static size_t fill_member(md_spicy *s, size_t i, size_t first)
                 low->root[j] *
                 (plain * row[j] + factor * (s->gamma * Kr[j] + (Ka != NULL ? Ka[j] : 0)));
     }
-    return first + rank;
+}
+
+/* ---- products with V, its rows cut into pieces ---- */
+
+struct low_product {
+    const md_low_step *low;
+    size_t n;
+    double *x;
+};
+
+static size_t piece_start(size_t n, size_t piece)
+{
+    return piece * n / PIECES;
+}
+
+/* x of the piece becomes D^-1/2 x, and V' of that a part of small. */
+static void project_piece(void *context, size_t piece, size_t worker)
+{
+    const struct low_product *product = context;
+    const md_low_step *low = product->low;
+    const size_t first = piece_start(product->n, piece);
+    const size_t rows = piece_start(product->n, piece + 1) - first;
+    double *part = low->small + (piece + 1) * low->rank;
+    (void)worker;
+    memset(part, 0, low->rank * sizeof *part);
+    for (size_t i = first; i < first + rows; i++)
+        product->x[i] *= low->root[i];
+    if (rows > 0)
+        md_dgemv(rows, low->rank, 1, low->V + first * low->rank, low->rank, true,
+                 product->x + first, 0, part);
+}
+
+/* x = D^-1/2 (x - V small) */
+static void correct_piece(void *context, size_t piece, size_t worker)
+{
+    const struct low_product *product = context;
+    const md_low_step *low = product->low;
+    const size_t first = piece_start(product->n, piece);
+    const size_t rows = piece_start(product->n, piece + 1) - first;
+    (void)worker;
+    if (rows > 0)
+        md_dgemv(rows, low->rank, -1, low->V + first * low->rank, low->rank, false, low->small, 1,
+                 product->x + first);
+    for (size_t i = first; i < first + rows; i++)
+        product->x[i] *= low->root[i];
 }
 
 void md_spicy_solve_low(const md_spicy *s, double *x)
 {
     const md_low_step *low = &s->low;
-    for (size_t i = 0; i < s->n; i++)
-        x[i] *= low->root[i];
-    md_dgemv(s->n, low->rank, 1, low->V, low->rank, true, x, 0, low->small);
+    struct low_product product = {.low = low, .n = s->n, .x = x};
+    const size_t threads = s->n * low->rank > FEW_VALUES ? s->threads : 1;
+    md_parallel_for(threads, PIECES, project_piece, &product);
+    memset(low->small, 0, low->rank * sizeof *low->small);
+    for (size_t piece = 0; piece < PIECES; piece++)
+        md_add_scaled(low->small, 1, low->small + (piece + 1) * low->rank, low->rank);
     md_cholesky_solve(low->S, low->rank, low->small);
-    md_dgemv(s->n, low->rank, -1, low->V, low->rank, false, low->small, 1, x);
-    for (size_t i = 0; i < s->n; i++)
-        x[i] *= low->root[i];
+    md_parallel_for(threads, PIECES, correct_piece, &product);
+}
+
+/* ---- S = I + V'V ---- */
+
+/* Items count the tiles of the upper triangle by columns, as in cholesky.c. */
+static void square_tile(void *context, size_t item, size_t worker)
+{
+    const struct low_product *product = context;
+    const md_low_step *low = product->low;
+    const size_t rank = low->rank;
+    size_t j = 0;
+    (void)worker;
+    while ((j + 1) * (j + 2) / 2 <= item)
+        j++;
+    const size_t row = (item - j * (j + 1) / 2) * TILE;
+    const size_t column = j * TILE;
+    const size_t rows = md_min(rank - row, TILE);
+    const size_t columns = md_min(rank - column, TILE);
+    double *out = low->S + row * rank + column;
+    for (size_t r = 0; r < rows; r++) {
+        memset(out + r * rank, 0, columns * sizeof *out);
+        if (row == column)
+            out[r * rank + r] = 1;
+    }
+    if (row == column)
+        md_dsyrk_columns(rows, product->n, 1, low->V + row, rank, 1, out, rank);
+    else
+        md_dgemm_columns(rows, columns, product->n, 1, low->V + row, rank, low->V + column, rank, 1,
+                         out, rank);
+}
+
+bool md_spicy_low_factor(md_spicy *s)
+{
+    struct low_product product = {.low = &s->low, .n = s->n};
+    const size_t tiles = md_pieces(s->low.rank, TILE);
+    const bool few = s->n * s->low.rank * s->low.rank < FEW_VALUES * 10;
+    md_parallel_for(few ? 1 : s->threads, tiles * (tiles + 1) / 2, square_tile, &product);
+    return md_cholesky(s->low.S, s->low.rank, s->threads);
+}
+
+/* ---- the step ---- */
+
+struct low_filling {
+    md_spicy *spicy;
+    size_t *first; /* [members] first column of V that belongs to each; SIZE_MAX: none */
+};
+
+static void fill_one(void *context, size_t i, size_t worker)
+{
+    const struct low_filling *filling = context;
+    (void)worker;
+    if (filling->first[i] != SIZE_MAX)
+        fill_member(filling->spicy, i, filling->first[i]);
 }
 
 medley_status md_spicy_factor_low(md_spicy *s, bool *done, medley_error *error)
@@ -100,22 +209,22 @@ medley_status md_spicy_factor_low(md_spicy *s, bool *done, medley_error *error)
     *done = false;
     if (rank == 0)
         return MEDLEY_OK;
-    MEDLEY_TRY(make_room(s, rank, error));
-    low->rank = rank;
-    low->S = low->V + n * rank;
-    low->small = low->S + rank * rank;
-    low->root = low->small + rank;
+    MD_OWNED(free) size_t *places = NULL;
+    MEDLEY_TRY(md_new(&places, s->count, sizeof *places, error));
+    MEDLEY_TRY(md_spicy_low_room(s, rank, error));
     for (size_t i = 0; i < n; i++)
         most = fmax(most, s->z_slope[i]);
     for (size_t i = 0; i < n; i++)
         low->root[i] = 1 / sqrt(fmax(s->z_slope[i], LEAST_SLOPE * most));
-    for (size_t i = 0, first = 0; i < s->count; i++)
+    for (size_t i = 0, first = 0; i < s->count; i++) {
+        size_t own = 0;
+        places[i] = s->members[i].ratio > 0 ? first : SIZE_MAX;
         if (s->members[i].ratio > 0)
-            first = fill_member(s, i, first);
-    memset(low->S, 0, rank * rank * sizeof *low->S);
-    for (size_t l = 0; l < rank; l++)
-        low->S[l * rank + l] = 1;
-    md_dsyrk_columns(rank, n, 1, low->V, rank, 1, low->S, rank);
-    low->ready = *done = most > 0 && md_cholesky(low->S, rank, s->threads);
+            md_packed_lowrank(s->packed, s->members[i].kernel, &own);
+        first += own;
+    }
+    struct low_filling filling = {.spicy = s, .first = places};
+    md_parallel_for(n * rank > FEW_VALUES ? s->threads : 1, s->count, fill_one, &filling);
+    low->ready = *done = most > 0 && md_spicy_low_factor(s);
     return MEDLEY_OK;
 }

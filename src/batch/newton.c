@@ -104,7 +104,7 @@ static medley_status look_ahead(md_spicy *s, medley_error *error)
         s->trial[i] = s->rho[i] + s->direction[i];
     for (size_t i = 0; !s->smooth_penalty && i < s->count; i++)
         s->members[i].cross = s->members[i].aKa > 0 ? md_dot(s->trial, s->Ka + i * s->n, s->n) : 0;
-    s->summed = !md_spicy_has_low_rank(s);
+    s->summed = s->mixture == NULL && !md_spicy_has_low_rank(s);
     if (!s->summed)
         return md_packed_multiply(s->packed, md_spicy_members(s, false), s->trial, s->Kx, error);
     return md_packed_multiply_and_sum(s->packed, md_spicy_members(s, false), s->trial, weigh_member,

@@ -5,6 +5,7 @@
 #define MD_SPICY_H
 
 #include "batch/batch.h"
+#include "packed/mixture.h"
 
 /* One kernel of the working set. */
 typedef struct md_member {
@@ -61,7 +62,10 @@ struct md_spicy {
     double *rho, *z, *f, *gradient; /* [n] f: scores without bias */
     double *new_z, *z_slope;        /* [n] scores that belong to rho, and -d/drho of them */
     double *direction, *trial;      /* [n] */
-    double *sum, *hessian;          /* [n][n] sum_m weight K_m; with all its terms, or its factor */
+    double *sum, *hessian;          /* [n][n] sum_m weight K_m; with all its terms, or its factor;
+                                     * NULL where there is: */
+    md_mixture *mixture;            /* sum_m weight K_m for products only */
+    size_t most_pivots;             /* rank of its part in the next preconditioner */
     double *tall;                   /* [tall_rows][n] scratch for rank-one terms */
     size_t tall_rows;
     double *scratch; /* [8 n] */
@@ -127,6 +131,14 @@ bool md_spicy_has_low_rank(const md_spicy *s); /* all active members, as factors
 /* Factors the Hessian that way, if that is possible. */
 medley_status md_spicy_factor_low(md_spicy *s, bool *done, medley_error *error);
 void md_spicy_solve_low(const md_spicy *s, double *x); /* x becomes H^-1 x */
+/* The same for any other V: room for it; and, when V and root are filled, S and its factor. False
+ * if that is not positive definite. */
+medley_status md_spicy_low_room(md_spicy *s, size_t rank, medley_error *error);
+bool md_spicy_low_factor(md_spicy *s);
+
+/* ---- products_step.c ---- */
+/* direction by conjugate gradients on products with the kernels. */
+medley_status md_spicy_step_by_products(md_spicy *s, medley_error *error);
 
 /* ---- best_model.c ---- */
 void md_spicy_try_model(md_spicy *s); /* is the model of rho the best so far? */

@@ -29,6 +29,7 @@ void md_spicy_clear(md_spicy *s)
     free(s->chosen);
     free(s->best_ratio);
     free(s->low.V);
+    md_mixture_free(s->mixture);
     free(s->kept_kernel);
     free(s->kept_coefficient);
     md_pool_clear(&s->pool);
@@ -74,9 +75,13 @@ static medley_status allocate(md_spicy *s, medley_error *error)
     md_pool *pool = &s->pool;
     s->tall_rows = TALL_ROWS;
     MEDLEY_TRY(md_pool_new(pool, &s->rho, VECTORS * n, sizeof *s->rho, error));
-    MEDLEY_TRY(md_pool_new_aligned(pool, &s->sum, n * n, sizeof *s->sum, error));
-    MEDLEY_TRY(md_pool_new_aligned(pool, &s->hessian, n * n, sizeof *s->hessian, error));
-    MEDLEY_TRY(md_pool_new_aligned(pool, &s->tall, s->tall_rows * n, sizeof *s->tall, error));
+    if (s->problem->products_only) {
+        MEDLEY_TRY(md_mixture_create(&s->mixture, s->packed, s->problem->mixture, error));
+    } else {
+        MEDLEY_TRY(md_pool_new_aligned(pool, &s->sum, n * n, sizeof *s->sum, error));
+        MEDLEY_TRY(md_pool_new_aligned(pool, &s->hessian, n * n, sizeof *s->hessian, error));
+        MEDLEY_TRY(md_pool_new_aligned(pool, &s->tall, s->tall_rows * n, sizeof *s->tall, error));
+    }
     MEDLEY_TRY(md_pool_new(pool, &s->in_set, 2 * s->kernels, sizeof *s->in_set, error));
     MEDLEY_TRY(md_pool_new(pool, &s->bound, 3 * s->kernels, sizeof *s->bound, error));
     MEDLEY_TRY(md_pool_new(pool, &s->list, s->kernels, sizeof *s->list, error));

@@ -23,11 +23,25 @@ static void centre(const md_linear_system *system, double *x)
         x[i] -= middle;
 }
 
-static void precondition(const md_linear_system *system, const double *r, double *z)
+static double sum_of(const double *x, size_t n)
+{
+    return mean(x, n) * (double)n;
+}
+
+/* flat: M 1, of systems with a precondition function that are centred. */
+static void precondition(const md_linear_system *system, const double *flat, const double *r,
+                         double *z)
 {
     const size_t n = system->n;
     const double *inverse = system->inverse_diagonal;
     double nu = 0;
+    if (system->precondition != NULL) {
+        memcpy(z, r, n * sizeof *z);
+        system->precondition(system->context, z);
+        if (system->centred)
+            md_add_scaled(z, -sum_of(z, n) / sum_of(flat, n), flat, n);
+        return;
+    }
     if (inverse == NULL) {
         memcpy(z, r, n * sizeof *z);
         centre(system, z);
@@ -67,14 +81,19 @@ size_t md_conjugate_gradient(const md_linear_system *system, const double *b, do
     double *z = scratch + n;
     double *direction = scratch + 2 * n;
     double *image = scratch + 3 * n;
+    double *flat = scratch + 4 * n;
     size_t step = 0;
     if (n == 0)
         return 0;
+    for (size_t i = 0; i < n; i++)
+        flat[i] = 1;
+    if (system->precondition != NULL && system->centred)
+        system->precondition(system->context, flat);
     memcpy(z, b, n * sizeof *z);
     centre(system, z);
     const double enough = tolerance * sqrt(md_dot(z, z, n));
     begin(system, b, x, r);
-    precondition(system, r, z);
+    precondition(system, flat, r, z);
     memcpy(direction, z, n * sizeof *z);
     double descent = md_dot(r, z, n);
     for (; step < most_steps && sqrt(md_dot(r, r, n)) > enough; step++) {
@@ -86,7 +105,7 @@ size_t md_conjugate_gradient(const md_linear_system *system, const double *b, do
         md_add_scaled(x, length, direction, n);
         md_add_scaled(r, -length, image, n);
         centre(system, r);
-        precondition(system, r, z);
+        precondition(system, flat, r, z);
         const double next = md_dot(r, z, n);
         const double keep = next / descent;
         descent = next;

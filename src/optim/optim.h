@@ -39,13 +39,14 @@ typedef struct md_linear_system {
     void *context;
     void (*multiply)(void *context, const double *x, double *y); /* y = A x */
     const double *inverse_diagonal;                              /* [n] preconditioner, or NULL */
+    void (*precondition)(void *context, double *x); /* x = M x in its place; NULL: none */
     bool centred; /* solve A x = b + mu 1 with 1'x = 0: directions are kept in that plane */
 } md_linear_system;
 
 /* x (given: the start; comes back: the solution) with ||residual|| <= tolerance * ||b|| (centred:
  * both without their means); returns the number of steps. Stops as well at most_steps or where a
  * direction of no or negative curvature turns up: x is then the best so far, and never uphill from
- * 0. scratch: 5 * n doubles. */
+ * 0. scratch: 6 * n doubles. */
 size_t md_conjugate_gradient(const md_linear_system *system, const double *b, double *x,
                              double tolerance, size_t most_steps, double *scratch);
 

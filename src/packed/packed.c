@@ -27,11 +27,14 @@ void md_packed_free(md_packed *packed)
         md_matrix_clear(&packed->transposed[v]);
     for (size_t m = 0; packed->lowrank != NULL && m < packed->count; m++)
         free(packed->lowrank[m].values);
+    md_packed_drop_shared(packed);
     md_packed_forget_factors(packed);
     free(packed->factor_arrays);
     md_pool_clear(&packed->pool);
     free(packed->resident);
     free(packed->loaded);
+    free(packed->slices);
+    free(packed->parts);
     free(packed->sums);
     free(packed);
 }
@@ -54,10 +57,7 @@ size_t md_packed_bytes(const md_packed *packed)
 
 bool md_packed_is_resident(const md_packed *packed)
 {
-    for (size_t m = 0; m < packed->count; m++)
-        if (!packed->permanent[m])
-            return false;
-    return true;
+    return packed->is_resident;
 }
 
 const double *md_packed_lowrank(const md_packed *packed, size_t m, size_t *rank)
@@ -65,7 +65,7 @@ const double *md_packed_lowrank(const md_packed *packed, size_t m, size_t *rank)
     if (packed->lowrank[m].ridge != 0)
         return NULL;
     *rank = packed->lowrank[m].rank;
-    return packed->lowrank[m].values;
+    return packed->ranks > 1 ? packed->shared[m] : packed->lowrank[m].values;
 }
 
 double md_packed_trace(const md_packed *packed, size_t m)
@@ -153,6 +153,8 @@ static medley_status choose_residents(md_packed *packed, size_t memory, medley_e
     size_t valued = 0; /* kernels that are no factors */
     bool all_stay = true;
     for (size_t m = 0; m < packed->count; m++) {
+        if (!md_packed_is_own(packed, m))
+            continue;
         valued += !md_packed_is_lowrank(packed, m);
         all_stay = all_stay && (packed->lowrank[m].values != NULL) == (packed->lowrank[m].rank > 0);
     }
@@ -175,25 +177,68 @@ static medley_status choose_residents(md_packed *packed, size_t memory, medley_e
                        "are computed when they are needed",
                        wanted / 1e9);
     for (size_t m = 0, place = 0; m < packed->count; m++) {
-        const bool stays = !md_packed_is_lowrank(packed, m) && place < packed->residents;
+        const bool stays = md_packed_is_own(packed, m) && !md_packed_is_lowrank(packed, m) &&
+                           place < packed->residents;
         packed->permanent[m] = stays || packed->lowrank[m].values != NULL;
         packed->values[m] = stays ? packed->resident + place++ * packed->bytes : NULL;
     }
     return MEDLEY_OK;
 }
 
-/* Every kernel that has values once: residents where they stay, the others only to learn what is
- * asked of them. */
-static medley_status build(md_packed *packed, medley_error *error)
+/* Are whole triangles too large for what is kept free for those that are computed? */
+static medley_status wants_rows(const md_packed *packed, size_t memory, bool *wants,
+                                medley_error *error)
 {
-    const size_t most = md_max(packed->count / BUILD_REPORTS, BUILD_KERNELS);
-    MD_OWNED(free) size_t *kernels = NULL;
-    MEDLEY_TRY(md_new(&kernels, most, sizeof *kernels, error));
-    for (size_t m = 0; m < packed->count;) {
+    const size_t free = md_max(md_min(memory / LOAD_SHARE, LOAD_BYTES), LEAST_HELD);
+    double wanted = (double)packed->lowrank_bytes;
+    for (size_t m = 0; m < packed->count; m++)
+        if (md_packed_is_own(packed, m) && !md_packed_is_lowrank(packed, m))
+            wanted += (double)packed->bytes;
+    *wants = packed->n > 0 && memory > 0 && wanted > (double)memory && packed->bytes > free;
+    return md_comm_any(packed->comm, wants, error);
+}
+
+/* Sums over pairs of values take far longer than products. */
+static bool is_slow(const md_packed *packed, size_t m)
+{
+    const md_kernel *kernel = &packed->bank->kernels[m];
+    return kernel->class != NULL && kernel->class->quantity == MD_PAIRED;
+}
+
+/* The first kernels have room of their own, slow ones before others, and are held until others are.
+ */
+static medley_status begin_by_rows(md_packed *packed, size_t memory, medley_error *error)
+{
+    const size_t count = packed->count;
+    const size_t left = memory > packed->lowrank_bytes ? memory - packed->lowrank_bytes : 0;
+    packed->by_rows = true;
+    packed->held_most = memory > 0 ? left / packed->bytes : count;
+    MEDLEY_TRY(md_pool_new(&packed->pool, &packed->means, count, sizeof(double *), error));
+    MEDLEY_TRY(md_pool_new(&packed->pool, &packed->grand, count, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(&packed->pool, &packed->diagonal, count, sizeof(double), error));
+    for (size_t i = 0; i < 2 * count; i++) {
+        const size_t m = i % count;
+        packed->permanent[m] = packed->lowrank[m].values != NULL;
+        if (!md_packed_is_own(packed, m) || md_packed_is_lowrank(packed, m) ||
+            packed->held_count == packed->held_most || is_slow(packed, m) != (i < count))
+            continue;
+        MEDLEY_TRY(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
+        packed->held[m] = true;
+        packed->held_count++;
+    }
+    return md_packed_build_by_rows(packed, error);
+}
+
+/* Every kernel from m on and before `end` that has values, once: residents where they stay, the
+ * others only to learn what is asked of them. kernels: [most] scratch */
+static medley_status build_some(md_packed *packed, size_t m, size_t end, size_t *kernels,
+                                size_t most, medley_error *error)
+{
+    while (m < end) {
         size_t count = 0;
         size_t loaded = 0;
-        for (; m < packed->count && count < most; m++) {
-            if (md_packed_is_lowrank(packed, m))
+        for (; m < end && count < most; m++) {
+            if (md_packed_is_lowrank(packed, m) || !md_packed_is_own(packed, m))
                 continue;
             if (!packed->permanent[m] && loaded == packed->load_capacity)
                 break;
@@ -205,7 +250,24 @@ static medley_status build(md_packed *packed, medley_error *error)
         for (size_t i = 0; i < count; i++)
             if (!packed->permanent[kernels[i]])
                 packed->values[kernels[i]] = NULL;
-        MEDLEY_TRY(md_packed_report(packed, m, error));
+        if (packed->ranks == 1)
+            MEDLEY_TRY(md_packed_report(packed, m, error));
+    }
+    return MEDLEY_OK;
+}
+
+/* Ranks have different kernels, but report equally often. */
+static medley_status build(md_packed *packed, medley_error *error)
+{
+    const size_t most = md_max(packed->count / BUILD_REPORTS, BUILD_KERNELS);
+    const size_t each = packed->ranks == 1 ? packed->count : most * packed->ranks;
+    MD_OWNED(free) size_t *kernels = NULL;
+    MEDLEY_TRY(md_new(&kernels, most, sizeof *kernels, error));
+    for (size_t m = 0; m < packed->count; m += each) {
+        const size_t end = md_min(m + each, packed->count);
+        MEDLEY_TRY(build_some(packed, m, end, kernels, most, error));
+        if (packed->ranks > 1)
+            MEDLEY_TRY(md_packed_report(packed, end, error));
     }
     return MEDLEY_OK;
 }
@@ -232,9 +294,18 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
     MEDLEY_TRY(complete_prepared(packed, error));
     MEDLEY_TRY(md_tile_scratch_make(&packed->pool, &packed->scratch, packed->threads, bank,
                                     &packed->prepared, error));
+    MEDLEY_TRY(md_packed_divide(packed, options->comm, error));
+    packed->share_most = options->memory / 4;
     MEDLEY_TRY(md_packed_find_lowrank(packed, options->memory, error));
-    MEDLEY_TRY(choose_residents(packed, options->memory, error));
-    MEDLEY_TRY(build(packed, error));
+    bool by_rows = false;
+    MEDLEY_TRY(wants_rows(packed, options->memory, &by_rows, error));
+    if (options->by_rows || by_rows) {
+        MEDLEY_TRY(begin_by_rows(packed, options->memory, error));
+    } else {
+        MEDLEY_TRY(choose_residents(packed, options->memory, error));
+        MEDLEY_TRY(build(packed, error));
+    }
+    MEDLEY_TRY(md_packed_share_facts(packed, error));
     *result = md_take(&packed);
     return MEDLEY_OK;
 }
@@ -265,7 +336,8 @@ static medley_status hold_fresh(md_packed *packed, md_chosen chosen, size_t *fre
 {
     for (size_t i = 0; i < chosen.count; i++) {
         const size_t m = md_chosen_kernel(chosen, i);
-        if (packed->permanent[m] || packed->held[m] || packed->held_count >= packed->held_most)
+        if (!md_packed_is_own(packed, m) || packed->permanent[m] || packed->held[m] ||
+            packed->held_count >= packed->held_most)
             continue;
         if (!md_packed_is_lowrank(packed, m))
             MEDLEY_TRY(md_new_aligned(&packed->values[m], 1, packed->bytes, error));
@@ -287,6 +359,9 @@ medley_status md_packed_hold(md_packed *packed, md_chosen chosen, medley_error *
 {
     MD_OWNED(free) size_t *fresh = NULL;
     size_t count = 0;
+    MEDLEY_TRY(md_packed_share_factors(packed, chosen, error));
+    if (packed->by_rows && md_packed_is_resident(packed))
+        return MEDLEY_OK;
     MEDLEY_TRY(md_new(&fresh, chosen.count, sizeof *fresh, error));
     md_packed_want(packed, chosen);
     for (size_t m = 0; m < packed->count; m++)

@@ -8,21 +8,24 @@
  * that are held. Kernels of low rank may be kept as factors besides (see md_packed_factor).
  *
  * x'Kx, Kx, traces, spreads and factors of a kernel are the same bits whatever the number of
- * threads, the budget and the other kernels of the call; sums are for any number of threads. A
- * packed grams serves one caller at a time. */
+ * threads, the budget (but for kernels by rows) and the other kernels of the call; sums are for any
+ * number of threads. A packed grams serves one caller at a time. */
 #ifndef MD_PACKED_H
 #define MD_PACKED_H
 
 #include "gram/prepared_rows.h"
+#include "medley/comm.h"
 #include "medley/observer.h"
 
 typedef struct md_packed md_packed;
 
 typedef struct md_packed_options {
     size_t threads;
-    size_t memory; /* budget in bytes for kernel values, held ones not counted; 0: no limit */
-    bool float64;  /* values are kept as float64, see below */
-    double ridge;  /* added to every diagonal, times the mean of that diagonal */
+    medley_comm *comm; /* NULL: one process; see below */
+    size_t memory;     /* budget in bytes for kernel values, held ones not counted; 0: no limit */
+    bool float64;      /* values are kept as float64, see below */
+    bool by_rows;      /* kernels beyond the budget are computed some rows at a time, see below */
+    double ridge;      /* added to every diagonal, times the mean of that diagonal */
     const double *weight; /* [kernels] d > 0: kernels are K / d^2; NULL: all 1. Must outlive them */
     const medley_observer *observer; /* may be NULL; progress in stage "kernels" */
 } md_packed_options;
@@ -33,6 +36,14 @@ typedef struct md_packed_options {
  * float64: all values are computed and kept in double precision, precomputed ones as their source
  * has them (prepared->precomputed_float64). Kernels of low rank are kept as factors in double
  * precision in any case (packed_lowrank.c).
+ *
+ * by_rows: memory is for kernels that are held only, at first those that come first, and others are
+ * never there as a whole. It is chosen, too, where not all kernels fit and a triangle is large (64
+ * MB and more) beside the budget.
+ *
+ * comm: kernels are divided among its ranks, and memory is that of each rank. All ranks make the
+ * same calls with the same arguments, and get the same results: of single kernels the bits of one
+ * process, of sums those that come from adding in the order of ranks.
  *
  * Learns the means of centred kernels into the bank. Bank and prepared rows must outlive the packed
  * grams. MEDLEY_FAILED where the observer stops it. */
@@ -45,7 +56,8 @@ size_t md_packed_count(const md_packed *packed);
 size_t md_packed_rows(const md_packed *packed);
 size_t md_packed_bytes(const md_packed *packed);     /* held in memory */
 bool md_packed_is_resident(const md_packed *packed); /* all kernels are in memory */
-/* The factor F[rank][n] of a kernel that is kept as F'F, NULL: of one that is not. */
+/* The factor F[rank][n] of a kernel that is kept as F'F, NULL: of one that is not. Of several
+ * ranks, those of kernels that were chosen in md_packed_hold, on all of them. */
 const double *md_packed_lowrank(const md_packed *packed, size_t m, size_t *rank);
 double md_packed_trace(const md_packed *packed, size_t m);
 
@@ -58,7 +70,8 @@ double md_packed_spread(const md_packed *packed, size_t m);
 /* The first kernel whose smallest eigenvalue is below -1e-5 times the largest (-1e-10 where its
  * values were never rounded to single precision) and both of these, or count if there is none.
  * Looks only at kernels that may not be positive semi-definite: precomputed ones and those whose
- * class does not promise it. A Cholesky factorisation each, parallel. */
+ * class does not promise it. A Cholesky factorisation each, parallel; by rows, eigenvalues are
+ * looked for by products. */
 typedef struct md_packed_defect {
     size_t kernel;
     double least, most;
@@ -91,10 +104,11 @@ medley_status md_packed_multiply_each(md_packed *packed, md_chosen chosen, const
 /* Is it kept in double precision? */
 bool md_packed_is_exact(const md_packed *packed, size_t m);
 
-/* y[n] = K x and norm2 = x'Kx in double precision throughout, whatever is kept: for certificates.
- */
-medley_status md_packed_multiply_exactly(md_packed *packed, size_t m, const double *x, double *y,
-                                         double *norm2, medley_error *error);
+/* y[i][n] = K x and norm2[i] = x'Kx in double precision throughout, whatever is kept: for
+ * certificates. stride: n, if each kernel has an x of its own, or 0. y may be NULL. */
+medley_status md_packed_multiply_exactly(md_packed *packed, md_chosen chosen, const double *x,
+                                         size_t stride, double *y, double *norm2,
+                                         medley_error *error);
 
 /* What rounding of values may add to the squared norm of a vector of unit length, or take away: 0
  * for kernels in double precision. */

@@ -94,16 +94,34 @@ static medley_status multiply_anew(md_packed *packed, size_t m, const double *x,
     return MEDLEY_OK;
 }
 
-medley_status md_packed_multiply_exactly(md_packed *packed, size_t m, const double *x, double *y,
-                                         double *norm2, medley_error *error)
+/* One of its own kernels. */
+static medley_status multiply_own(md_packed *packed, size_t m, const double *x, double *y,
+                                  double *norm2, medley_error *error)
 {
     const md_chosen one = {.kernels = &m, .count = 1};
     if (md_packed_is_exact(packed, m))
-        MEDLEY_TRY(md_packed_multiply(packed, one, x, y, error));
+        MEDLEY_TRY(md_packed_own_products(packed, one, x, 0, NULL, y, error));
     else
         MEDLEY_TRY(multiply_anew(packed, m, x, y, error));
     *norm2 = fmax(0, md_dot(x, y, packed->n));
     if (md_packed_is_lowrank(packed, m))
-        MEDLEY_TRY(md_packed_lowrank_product(packed, one, x, 0, norm2, NULL, error));
+        MEDLEY_TRY(md_packed_own_products(packed, one, x, 0, norm2, NULL, error));
     return MEDLEY_OK;
+}
+
+medley_status md_packed_multiply_exactly(md_packed *packed, md_chosen chosen, const double *x,
+                                         size_t stride, double *y, double *norm2,
+                                         medley_error *error)
+{
+    const size_t n = packed->n;
+    MD_OWNED(free) double *scratch = NULL;
+    MEDLEY_TRY(md_new(&scratch, n, sizeof *scratch, error));
+    for (size_t i = 0; i < chosen.count; i++) {
+        const size_t m = md_chosen_kernel(chosen, i);
+        if (md_packed_is_own(packed, m))
+            MEDLEY_TRY(multiply_own(packed, m, x + i * stride, y != NULL ? y + i * n : scratch,
+                                    &norm2[i], error));
+    }
+    MEDLEY_TRY(md_packed_exchange(packed, chosen, norm2, 1, error));
+    return y != NULL ? md_packed_exchange(packed, chosen, y, n, error) : MEDLEY_OK;
 }

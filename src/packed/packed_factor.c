@@ -247,6 +247,8 @@ medley_status md_packed_factor(md_packed *packed, double tolerance, size_t most_
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct factoring factoring = {.tolerance = tolerance, .most_rank = md_min(most_rank, n)};
     md_packed_forget_factors(packed);
+    if (packed->by_rows) /* not worth a look at all columns */
+        return MEDLEY_OK;
     MEDLEY_TRY(md_new(&packed->factors, packed->count, sizeof *packed->factors, error));
     const size_t columns = packed->threads * factoring.most_rank * n;
     const size_t scratch = packed->threads * (packed->length + factoring.most_rank + 1);
@@ -255,7 +257,11 @@ medley_status md_packed_factor(md_packed *packed, double tolerance, size_t most_
     MEDLEY_TRY(md_pool_new(&pool, &factoring.values, SLICE_KERNELS, sizeof(float *), error));
     MEDLEY_TRY(md_pool_new(&pool, &factoring.no_memory, SLICE_KERNELS, sizeof(bool), error));
     const md_chosen all = {.count = packed->count};
-    return md_packed_walk(packed, all, NULL, visit_factor, &factoring, error);
+    MEDLEY_TRY(md_packed_walk(packed, all, NULL, visit_factor, &factoring, error));
+    double bytes = (double)packed->factor_bytes;
+    MEDLEY_TRY(md_comm_sum(packed->comm, &bytes, 1, error));
+    packed->factor_bytes = (size_t)bytes; /* of all ranks */
+    return MEDLEY_OK;
 }
 
 bool md_packed_has_factor(const md_packed *packed, size_t m)
@@ -329,5 +335,9 @@ medley_status md_packed_bounds2(md_packed *packed, md_chosen chosen, const doubl
     md_parallel_for(md_packed_threads(packed, values), md_pieces(chosen.count, bounds.each),
                     bound_kernels, &bounds);
     MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, bound2, NULL, error));
-    return md_packed_walk(packed, chosen, skip, visit_exactly, &bounds, error);
+    if (packed->by_rows) /* there are no factors */
+        MEDLEY_TRY(md_packed_rows_product(packed, chosen, x, 0, bound2, NULL, error));
+    else
+        MEDLEY_TRY(md_packed_walk(packed, chosen, skip, visit_exactly, &bounds, error));
+    return md_packed_exchange(packed, chosen, bound2, 1, error);
 }

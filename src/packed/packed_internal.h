@@ -3,6 +3,7 @@
 #ifndef MD_PACKED_INTERNAL_H
 #define MD_PACKED_INTERNAL_H
 
+#include "comm/comm.h"
 #include "gram/tile.h"
 #include "packed/packed.h"
 #include "packed/triangle_loops.h"
@@ -52,10 +53,29 @@ struct md_packed {
     bool *held;    /* [count] values[m] is an array of its own */
     size_t held_count, held_most;
 
+    /* Several ranks (packed_ranks.c). */
+    medley_comm *comm; /* NULL: alone */
+    size_t rank, ranks;
+    size_t *owner;     /* [count] rank of each kernel; only that one has values or a factor */
+    double **shared;   /* [count] factors that all ranks have, NULL: not this one */
+    size_t share_most; /* bytes of those, about; 0: no limit */
+    bool is_resident;  /* all kernels are in memory, on all ranks */
+
+    /* Kernels by rows (packed_rows.c): those that are not held are computed some rows at a time. */
+    bool by_rows;
+    char *slices; /* [slices_bytes] scratch: kept, since fresh pages are slow */
+    size_t slices_bytes;
+    double *parts; /* [parts_count] the same */
+    size_t parts_count;
+    double **means;   /* [count] of the rows of centred kernels, [n] each; NULL: not centred */
+    double *grand;    /* [count] mean of these */
+    double *diagonal; /* [count] what the ridge adds to the diagonal */
+
     double *trace, *spread; /* [count] */
     double *frobenius2;     /* [count] squared norm of the matrix */
     md_lowrank *lowrank;    /* [count], or NULL */
     size_t lowrank_bytes;
+    size_t most_rank;      /* of a factor, for the budget: where there are many rows */
     md_factor *factors;    /* [count], or NULL */
     float **factor_arrays; /* that these lie in */
     size_t factor_array_count, factor_array_capacity, factor_bytes;
@@ -70,6 +90,11 @@ struct md_packed {
 static inline size_t md_chosen_kernel(md_chosen chosen, size_t i)
 {
     return chosen.kernels ? chosen.kernels[i] : i;
+}
+
+static inline bool md_packed_is_own(const md_packed *packed, size_t m)
+{
+    return packed->owner[m] == packed->rank;
 }
 
 /* What values are multiplied by, 1 / d^2: then ||a||^2 is that of d times the vector which a model
@@ -121,6 +146,9 @@ medley_status md_packed_lowrank_product(md_packed *packed, md_chosen chosen, con
 /* sum += weight[i] K, upper triangle. */
 medley_status md_packed_lowrank_add(md_packed *packed, md_chosen chosen, const double *weight,
                                     double *sum, medley_error *error);
+/* The factor of one of its own kernels to values[rank][n]. */
+medley_status md_packed_copy_factor(md_packed *packed, size_t m, double *values,
+                                    medley_error *error);
 /* Computes factors that are not in memory. */
 medley_status md_packed_load_lowrank(md_packed *packed, const size_t *kernels, size_t count,
                                      medley_error *error);
@@ -158,7 +186,69 @@ typedef medley_status (*md_packed_visit)(void *context, const md_packed_batch *b
 medley_status md_packed_walk(md_packed *packed, md_chosen chosen, const bool *skip,
                              md_packed_visit visit, void *context, medley_error *error);
 
+/* ---- packed_ranks.c ---- */
+
+/* Which rank has which kernel. */
+medley_status md_packed_divide(md_packed *packed, medley_comm *comm, medley_error *error);
+/* values[chosen][width], of which those of its own kernels are filled: all ranks get all. */
+medley_status md_packed_exchange(const md_packed *packed, md_chosen chosen, double *values,
+                                 size_t width, medley_error *error);
+/* The upper triangle of sum[n][n] becomes its sum over ranks. */
+medley_status md_packed_sum_ranks(const md_packed *packed, double *sum, medley_error *error);
+/* Traces, spreads, norms, ranks and means of all kernels. */
+medley_status md_packed_share_facts(md_packed *packed, medley_error *error);
+/* The factors of the chosen kernels, for all ranks; others that were shared go. */
+medley_status md_packed_share_factors(md_packed *packed, md_chosen chosen, medley_error *error);
+void md_packed_drop_shared(md_packed *packed);
+
+/* ---- packed_rows.c ---- */
+
+/* Rows [row, end) of some kernels of a call, on and above the diagonal. */
+typedef struct md_packed_slice {
+    size_t block, worker; /* slices of a block come in order, and from one worker */
+    bool first;           /* of its block */
+    size_t row, end;
+    size_t place, count;       /* kernels place .. place + count - 1 of the list of the call */
+    const void *const *values; /* [count] triangles that have these rows, and perhaps no others */
+} md_packed_slice;
+
+typedef void (*md_packed_use_rows)(void *context, const md_packed_slice *slice);
+
+/* Calls use with all rows of kernels[count], which have values. Kernels that are not in memory are
+ * computed for it, `most` kernels (0: any number) or fewer at a time; raw: as they are before
+ * centring, weights and the ridge. end (may be NULL) is called after each group of kernels, with
+ * the same place and count, and no rows. */
+medley_status md_packed_each_slice(md_packed *packed, const size_t *kernels, size_t count,
+                                   size_t most, bool raw, md_packed_use_rows use,
+                                   md_packed_use_rows end, void *context, medley_error *error);
+
+/* Room for parts of results, until the next call. */
+medley_status md_packed_parts(md_packed *packed, size_t count, double **parts, medley_error *error);
+
+/* How the rows are divided: blocks, whose results are added in order. */
+size_t md_packed_row_blocks(const md_packed *packed);
+size_t md_packed_row_block_start(const md_packed *packed, size_t block);
+/* Values that a slice has at most. */
+size_t md_packed_slice_values(const md_packed *packed);
+
+/* Triangles at values[m], as md_packed_load. */
+medley_status md_packed_load_by_rows(md_packed *packed, const size_t *kernels, size_t count,
+                                     medley_error *error);
+/* What is known of each kernel; those with values[m] (arrays that are empty yet) are kept. */
+medley_status md_packed_build_by_rows(md_packed *packed, medley_error *error);
+
+/* ---- packed_rows_product.c: of those of the chosen kernels that are no factors ---- */
+medley_status md_packed_rows_product(md_packed *packed, md_chosen chosen, const double *x,
+                                     size_t stride, double *norm2, double *y, medley_error *error);
+/* sum += weight[i] K, upper triangle of [n][n]. */
+medley_status md_packed_rows_add(md_packed *packed, md_chosen chosen, const double *weight,
+                                 double *sum, medley_error *error);
+
 /* ---- packed_product.c ---- */
+
+/* norm2[i] = x'Kx or y[i] = Kx, the other one is NULL, of those chosen kernels that are its own. */
+medley_status md_packed_own_products(md_packed *packed, md_chosen chosen, const double *x,
+                                     size_t stride, double *norm2, double *y, medley_error *error);
 
 /* norm2[i] = x'Kx and y[i][n] = Kx, of a batch, for vectors x + i * stride. */
 medley_status md_packed_batch_norms2(const md_packed_batch *batch, const double *x, double *norm2);

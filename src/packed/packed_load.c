@@ -177,6 +177,8 @@ medley_status md_packed_load(md_packed *packed, const size_t *kernels, size_t co
 {
     if (count == 0)
         return MEDLEY_OK;
+    if (packed->by_rows)
+        return md_packed_load_by_rows(packed, kernels, count, error);
     const size_t used = packed->size * packed->loops->value_bytes;
     for (size_t i = 0; i < count; i++)
         memset((char *)packed->values[kernels[i]] + used, 0, packed->bytes - used);

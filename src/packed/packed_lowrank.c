@@ -16,9 +16,10 @@
 #include "linalg/vectors.h"
 
 enum {
-    SHARE = 8,       /* rank at most a part of the rows: then all is cheaper than with values */
-    FEW_COLUMNS = 8, /* of a view: kernels of more have no low rank */
-    SAMPLE = 4,      /* rows, to guess the rank */
+    SHARE = 8,         /* rank at most a part of the rows: then all is cheaper than with values */
+    MOST_FOUND = 1024, /* rank that Cholesky's method looks for: it costs n rank^2 */
+    FEW_COLUMNS = 8,   /* of a view: kernels of more have no low rank */
+    SAMPLE = 4,        /* rows, to guess the rank */
     ITEM_VALUES = 1 << 15 /* factors are put together to items of so many values */
 };
 
@@ -27,8 +28,9 @@ static const double RESIDUAL = 1e-12; /* trace that Cholesky's method may leave,
 struct search {
     md_packed *packed;
     md_between between;
-    size_t most_rank;
-    double *scratch; /* [threads][length] */
+    size_t most_rank;  /* of factors that are known */
+    size_t most_found; /* of others */
+    double *scratch;   /* [threads][length] */
     size_t length;
     bool *no_memory; /* [count] */
 };
@@ -122,7 +124,7 @@ static size_t find_rank(const struct search *search, size_t m, double *factor, d
     for (size_t i = 0; i < search->packed->n; i++)
         trace += diagonal[i] = md_exact_self(&search->between, m, i);
     double left = trace;
-    for (size_t rank = 0; rank < search->most_rank; rank++) {
+    for (size_t rank = 0; rank < search->most_found; rank++) {
         if (!(left > RESIDUAL * trace))
             return rank;
         left = take_step(search, m, factor, rank, diagonal, scratch);
@@ -152,9 +154,9 @@ static double *find_factor(const struct search *search, size_t m, size_t *rank, 
     const size_t known = known_rank(packed, kernel);
     const bool is_known = known <= search->most_rank;
     if (!is_known && (!may_have_rank(packed, m) ||
-                      guess_rank(search, m, scratch, scratch + n) > (double)search->most_rank / 4))
+                      guess_rank(search, m, scratch, scratch + n) > (double)search->most_found / 4))
         return NULL;
-    double *factor = md_alloc_aligned((is_known ? known : search->most_rank) * n, sizeof *factor);
+    double *factor = md_alloc_aligned((is_known ? known : search->most_found) * n, sizeof *factor);
     *no_memory = factor == NULL;
     if (factor == NULL)
         return NULL;
@@ -207,6 +209,8 @@ static void search_kernel(void *context, size_t m, size_t worker)
     md_packed *packed = search->packed;
     double *scratch = search->scratch + worker * search->length;
     size_t rank = 0;
+    if (!md_packed_is_own(packed, m))
+        return;
     double *factor = find_factor(search, m, &rank, scratch, &search->no_memory[m]);
     if (rank == 0) {
         free(factor);
@@ -224,7 +228,8 @@ static medley_status learn_means(const struct search *search, size_t m, medley_e
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     double *ones = NULL;
     double *sums = NULL;
-    if (kernel->norm != MD_NORM_CENTER || !md_packed_is_lowrank(search->packed, m))
+    if (kernel->norm != MD_NORM_CENTER || !md_packed_is_lowrank(search->packed, m) ||
+        !md_packed_is_own(search->packed, m))
         return MEDLEY_OK;
     MEDLEY_TRY(md_pool_new(&pool, &ones, n, sizeof *ones, error));
     MEDLEY_TRY(md_pool_new(&pool, &sums, n, sizeof *sums, error));
@@ -241,7 +246,8 @@ static medley_status begin_search(struct search *search, md_pool *pool, md_packe
     *search = (struct search){
         .packed = packed,
         .between = {.bank = packed->bank, .left = &packed->prepared, .right = &packed->prepared},
-        .most_rank = n / SHARE,
+        .most_rank = md_min(n / SHARE, md_max(packed->most_rank, MOST_FOUND)),
+        .most_found = md_min(n / SHARE, MOST_FOUND),
         .length = n + md_max(n, md_exact_scratch(&packed->prepared))};
     MEDLEY_TRY(md_pool_new(pool, &search->scratch, packed->threads * search->length, sizeof(double),
                            error));
@@ -262,6 +268,7 @@ medley_status md_packed_find_lowrank(md_packed *packed, size_t memory, medley_er
     struct search search;
     if (packed->n < SAMPLE)
         return MEDLEY_OK;
+    packed->most_rank = memory > 0 ? memory / 4 / (packed->n * sizeof(double)) : SIZE_MAX;
     MEDLEY_TRY(begin_search(&search, &pool, packed, error));
     md_parallel_for(packed->threads, packed->count, search_kernel, &search);
     MEDLEY_TRY(end_search(&search, error));
@@ -357,7 +364,8 @@ static void multiply_item(void *context, size_t item, size_t worker)
     for (size_t i = item * product->each; i < end; i++) {
         const size_t m = md_chosen_kernel(product->chosen, i);
         double *fresh;
-        if (!md_packed_is_lowrank(product->search.packed, m))
+        if (!md_packed_is_lowrank(product->search.packed, m) ||
+            !md_packed_is_own(product->search.packed, m))
             continue;
         const double *factor = factor_of(&product->search, m, worker, &fresh);
         if (factor != NULL)
@@ -373,8 +381,10 @@ medley_status md_packed_lowrank_product(md_packed *packed, md_chosen chosen, con
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct product product = {.chosen = chosen, .x = x, .stride = stride, .norm2 = norm2, .y = y};
     size_t values = 0;
-    for (size_t i = 0; i < chosen.count; i++)
-        values += packed->lowrank[md_chosen_kernel(chosen, i)].rank * packed->n;
+    for (size_t i = 0; i < chosen.count; i++) {
+        const size_t m = md_chosen_kernel(chosen, i);
+        values += md_packed_is_own(packed, m) ? packed->lowrank[m].rank * packed->n : 0;
+    }
     if (values == 0)
         return MEDLEY_OK;
     MEDLEY_TRY(begin_search(&product.search, &pool, packed, error));
@@ -395,7 +405,7 @@ medley_status md_packed_lowrank_add(md_packed *packed, md_chosen chosen, const d
         const size_t m = md_chosen_kernel(chosen, i);
         const md_lowrank *lowrank = &packed->lowrank[m];
         double *fresh;
-        if (lowrank->rank == 0 || weight[i] == 0)
+        if (lowrank->rank == 0 || weight[i] == 0 || !md_packed_is_own(packed, m))
             continue;
         const double *factor = factor_of(&search, m, 0, &fresh);
         if (factor != NULL)
@@ -404,5 +414,19 @@ medley_status md_packed_lowrank_add(md_packed *packed, md_chosen chosen, const d
             sum[j * n + j] += weight[i] * lowrank->ridge;
         free(fresh);
     }
+    return end_search(&search, error);
+}
+
+medley_status md_packed_copy_factor(md_packed *packed, size_t m, double *values,
+                                    medley_error *error)
+{
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    struct search search;
+    double *fresh;
+    MEDLEY_TRY(begin_search(&search, &pool, packed, error));
+    const double *factor = factor_of(&search, m, 0, &fresh);
+    if (factor != NULL)
+        memcpy(values, factor, packed->lowrank[m].rank * packed->n * sizeof *values);
+    free(fresh);
     return end_search(&search, error);
 }

@@ -39,9 +39,12 @@ medley_status md_packed_of_matrix(md_packed **result, const double *matrix, size
     *packed = (md_packed){.n = n,
                           .count = 1,
                           .residents = 1,
+                          .ranks = 1,
+                          .is_resident = true,
                           .threads = md_max(threads, 1),
                           .loops = &md_triangle_double};
     MEDLEY_TRY(md_packed_init(packed, error));
+    MEDLEY_TRY(md_packed_divide(packed, NULL, error));
     MEDLEY_TRY(md_new_aligned(&packed->resident, 1, packed->bytes, error));
     packed->values[0] = packed->resident;
     packed->permanent[0] = true;

@@ -153,26 +153,33 @@ static medley_status visit_product(void *context, const md_packed_batch *batch)
                    : md_packed_batch_norms2(batch, call->x, call->norm2);
 }
 
+medley_status md_packed_own_products(md_packed *packed, md_chosen chosen, const double *x,
+                                     size_t stride, double *norm2, double *y, medley_error *error)
+{
+    struct product call = {.x = x, .stride = stride, .norm2 = norm2, .y = y};
+    MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, stride, norm2, y, error));
+    if (packed->by_rows)
+        return md_packed_rows_product(packed, chosen, x, stride, norm2, y, error);
+    return md_packed_walk(packed, chosen, NULL, visit_product, &call, error);
+}
+
 medley_status md_packed_norms2(md_packed *packed, md_chosen chosen, const double *x, double *norm2,
                                medley_error *error)
 {
-    struct product call = {.x = x, .norm2 = norm2};
-    MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, norm2, NULL, error));
-    return md_packed_walk(packed, chosen, NULL, visit_product, &call, error);
+    MEDLEY_TRY(md_packed_own_products(packed, chosen, x, 0, norm2, NULL, error));
+    return md_packed_exchange(packed, chosen, norm2, 1, error);
 }
 
 medley_status md_packed_multiply(md_packed *packed, md_chosen chosen, const double *x, double *y,
                                  medley_error *error)
 {
-    struct product call = {.x = x, .y = y};
-    MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, NULL, y, error));
-    return md_packed_walk(packed, chosen, NULL, visit_product, &call, error);
+    MEDLEY_TRY(md_packed_own_products(packed, chosen, x, 0, NULL, y, error));
+    return md_packed_exchange(packed, chosen, y, packed->n, error);
 }
 
 medley_status md_packed_multiply_each(md_packed *packed, md_chosen chosen, const double *x,
                                       double *y, medley_error *error)
 {
-    struct product call = {.x = x, .stride = md_packed_rows(packed), .y = y};
-    MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, call.stride, NULL, y, error));
-    return md_packed_walk(packed, chosen, NULL, visit_product, &call, error);
+    MEDLEY_TRY(md_packed_own_products(packed, chosen, x, packed->n, NULL, y, error));
+    return md_packed_exchange(packed, chosen, y, packed->n, error);
 }

@@ -172,9 +172,22 @@ static size_t choose_parts(size_t chunks, size_t kernels)
     return parts > 1 ? parts : 0;
 }
 
+/* What md_packed_sum does where kernels are gone through by rows. */
+static medley_status sum_by_rows(md_packed *packed, md_chosen chosen, const double *weight,
+                                 double *sum, medley_error *error)
+{
+    for (size_t i = 0; i < packed->n; i++)
+        memset(sum + i * packed->n + i, 0, (packed->n - i) * sizeof *sum);
+    MEDLEY_TRY(md_packed_rows_add(packed, chosen, weight, sum, error));
+    MEDLEY_TRY(md_packed_lowrank_add(packed, chosen, weight, sum, error));
+    return md_packed_sum_ranks(packed, sum, error);
+}
+
 medley_status md_packed_sum(md_packed *packed, md_chosen chosen, const double *weight, double *sum,
                             medley_error *error)
 {
+    if (packed->by_rows)
+        return sum_by_rows(packed, chosen, weight, sum, error);
     struct summing summing = {.sum = sum, .weight = weight};
     MD_OWNED(free) bool *skip = NULL;
     size_t count = 0;
@@ -187,7 +200,7 @@ medley_status md_packed_sum(md_packed *packed, md_chosen chosen, const double *w
     MEDLEY_TRY(md_packed_walk(packed, chosen, skip, visit_sum, &summing, error));
     collect(&summing);
     MEDLEY_TRY(md_packed_lowrank_add(packed, chosen, weight, sum, error));
-    return MEDLEY_OK;
+    return md_packed_sum_ranks(packed, sum, error);
 }
 
 /* ---- products and sums in one pass ---- */
@@ -270,6 +283,20 @@ static medley_status visit_large(void *context, const md_packed_batch *batch)
     return MEDLEY_OK;
 }
 
+/* Products first, since kernels are gone through anew for their sum. */
+static medley_status multiply_then_sum(md_packed *packed, md_chosen chosen,
+                                       const struct summing *summing, medley_error *error)
+{
+    MD_OWNED(free) double *weights = NULL;
+    MEDLEY_TRY(md_new(&weights, chosen.count, sizeof *weights, error));
+    if (summing->y != NULL)
+        MEDLEY_TRY(md_packed_multiply(packed, chosen, summing->x, summing->y, error));
+    MEDLEY_TRY(md_packed_norms2(packed, chosen, summing->x, summing->norm2, error));
+    for (size_t i = 0; i < chosen.count; i++)
+        weights[i] = summing->weigh(summing->context, i, summing->norm2[i]);
+    return md_packed_sum(packed, chosen, weights, summing->sum, error);
+}
+
 medley_status md_packed_multiply_and_sum(md_packed *packed, md_chosen chosen, const double *x,
                                          md_weigh weigh_kernel, void *context, double *y,
                                          double *norm2, double *sum, medley_error *error)
@@ -279,6 +306,8 @@ medley_status md_packed_multiply_and_sum(md_packed *packed, md_chosen chosen, co
     const bool fused = packed->bytes <= FUSED_BYTES && chosen.count >= FUSED_PARTS * PART_KERNELS;
     struct summing summing = {
         .sum = sum, .x = x, .weigh = weigh_kernel, .context = context, .y = y, .norm2 = norm2};
+    if (packed->by_rows)
+        return multiply_then_sum(packed, chosen, &summing, error);
     const size_t parts = choose_parts(fused ? 1 : packed->chunks, chosen.count);
     MEDLEY_TRY(begin_sum(&summing, packed, parts, error));
     MEDLEY_TRY(md_new(&weights, chosen.count, sizeof *weights, error));
@@ -287,12 +316,17 @@ medley_status md_packed_multiply_and_sum(md_packed *packed, md_chosen chosen, co
     summing.weight = summing.weights = weights;
     summing.vectors = vectors;
     MEDLEY_TRY(md_packed_lowrank_product(packed, chosen, x, 0, norm2, y, error));
-    for (size_t i = 0; i < chosen.count; i++)
-        if (md_packed_is_lowrank(packed, md_chosen_kernel(chosen, i)))
+    for (size_t i = 0; i < chosen.count; i++) {
+        const size_t m = md_chosen_kernel(chosen, i);
+        if (md_packed_is_lowrank(packed, m) && md_packed_is_own(packed, m))
             weights[i] = weigh_kernel(context, i, norm2[i]);
+    }
     MEDLEY_TRY(
         md_packed_walk(packed, chosen, NULL, fused ? visit_fused : visit_large, &summing, error));
     collect(&summing);
     MEDLEY_TRY(md_packed_lowrank_add(packed, chosen, weights, sum, error));
-    return MEDLEY_OK;
+    MEDLEY_TRY(md_packed_exchange(packed, chosen, norm2, 1, error));
+    if (y != NULL)
+        MEDLEY_TRY(md_packed_exchange(packed, chosen, y, packed->n, error));
+    return md_packed_sum_ranks(packed, sum, error);
 }

@@ -55,7 +55,7 @@ static medley_status visit_absent(struct walk *walk, size_t *next)
         const size_t m = md_chosen_kernel(walk->chosen, *next);
         const bool present =
             packed->permanent[m] || packed->held[m] || md_packed_is_lowrank(packed, m);
-        if (present || (walk->skip != NULL && walk->skip[*next]))
+        if (present || !md_packed_is_own(packed, m) || (walk->skip != NULL && walk->skip[*next]))
             continue;
         if (packed->values[m] == NULL) {
             if (fresh == packed->load_capacity)

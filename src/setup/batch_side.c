@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What methods on whole matrices have beside the problem: a loss of one number, and all values of
  * all kernels. */
+#include "packed/mixture.h"
 #include "setup/setup.h"
 
 static medley_status begin(md_problem *problem, const char *text, medley_error *error)
@@ -40,11 +41,28 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
     return MEDLEY_OK;
 }
 
+/* Newton steps on matrices of rows by rows need two of them; where these do not fit beside the
+ * kernels, steps are by products, with the weighted sum of the kernels as values if that fits. */
+static size_t plan(md_problem *problem)
+{
+    enum { LEAST = 64 << 20, MATRIX_SHARE = 4, MIXTURE_SHARE = 3, SCRATCH_SHARE = 8 };
+    md_batch_side *side = problem->batch;
+    const size_t memory = md_problem_memory(problem);
+    const double n = (double)problem->prepared.rows;
+    const double room = fmax(LEAST, (double)memory / MATRIX_SHARE);
+    side->products_only = problem->method->products && 2 * n * n * sizeof(double) > room;
+    const size_t bytes = md_mixture_bytes(problem->prepared.rows);
+    side->mixture = side->products_only && bytes <= memory / MIXTURE_SHARE ? bytes : 0;
+    return side->products_only ? memory - memory / SCRATCH_SHARE - side->mixture : memory;
+}
+
 static medley_status pack(md_problem *problem, bool float64, medley_error *error)
 {
     const md_packed_options options = {.threads = problem->threads,
-                                       .memory = md_problem_memory(problem),
+                                       .comm = problem->options->comm,
+                                       .memory = plan(problem),
                                        .float64 = float64,
+                                       .by_rows = problem->batch->products_only,
                                        .ridge = problem->options->ridge,
                                        .weight = md_penalty_block_weights(problem->penalty),
                                        .observer = &problem->progress.watch};

@@ -38,6 +38,8 @@ typedef struct md_batch_side {
     const md_margin_loss *loss;
     void *loss_state;
     md_packed *packed;
+    bool products_only; /* see md_batch_problem */
+    size_t mixture;
 } md_batch_side;
 
 typedef struct md_kind {
@@ -307,7 +309,8 @@ struct md_method {
     /* Of a batch method, whose fit is md_fit_batch: solves one output, and finds the strength that
      * leaves nothing in (NULL: md_batch_largest_strength), of which a share is taken by default. */
     md_batch_solver solve;
-    bool squares; /* solve takes penalties that are squared norms (md_penalty_root) too */
+    bool products; /* solve can do without matrices of rows by rows */
+    bool squares;  /* solve takes penalties that are squared norms (md_penalty_root) too */
     md_strength_finder largest_strength;
 };
 

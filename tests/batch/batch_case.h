@@ -27,6 +27,8 @@ typedef struct batch_choice {
     size_t memory;  /* budget of the store; 0: none */
     uint64_t seed;
     size_t most_rank; /* of kernels; 0: full */
+    bool by_rows;     /* the store, and Newton steps are by products */
+    size_t mixture;   /* bytes for those */
 } batch_choice;
 
 typedef struct batch_case {
@@ -180,12 +182,18 @@ static inline void make_store(batch_case *c, size_t threads, size_t memory)
 {
     medley_error error = {0};
     const md_packed_options options = {
-        .threads = threads, .memory = memory, .float64 = c->choice.wide};
+        .threads = threads,
+        .memory = memory,
+        .float64 = c->choice.wide,
+        .by_rows = c->choice.by_rows,
+    };
     md_packed_free(c->packed);
     c->packed = NULL;
     check_ok(md_packed_create(&c->packed, &c->bank, &c->prepared, &options, &error), &error);
     c->problem.packed = c->packed;
     c->problem.threads = threads;
+    c->problem.products_only = c->choice.by_rows;
+    c->problem.mixture = c->choice.mixture;
 }
 
 static inline void open_case(batch_case *c)

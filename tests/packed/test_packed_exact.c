@@ -30,7 +30,8 @@ static void check_values(gram_case *c, md_packed *packed, size_t m)
     double scale = 1e-3; /* a centred constant is 0 */
     for (size_t i = 0; i < n * n; i++)
         scale = fmax(scale, fabs(expected[i]));
-    assert_int_equal(md_packed_multiply_exactly(packed, m, x, y, &norm2, NULL), MEDLEY_OK);
+    assert_int_equal(md_packed_multiply_exactly(packed, (md_chosen){&m, 1}, x, 0, y, &norm2, NULL),
+                     MEDLEY_OK);
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
         for (size_t j = 0; j < n; j++)
