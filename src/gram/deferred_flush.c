@@ -67,7 +67,8 @@ static void keep_values(const struct pass *pass, size_t m, const md_tile_values 
     const md_deferred *deferred = pass->deferred;
     for (size_t r = 0; r < tile->rows; r++)
         if (deferred->keep[r] != NULL)
-            memcpy(deferred->keep[r] + deferred->kept.place[m] * deferred->n + tile->column,
+            memcpy(deferred->keep[r] + deferred->kept.place[m] * deferred->kept.width +
+                       tile->column - deferred->own.first,
                    tile->values + r * tile->stride, tile->columns * sizeof(float));
 }
 
@@ -92,7 +93,8 @@ static void flush_tile(struct piece *piece, size_t m, const md_tile_values *tile
     const md_slot *slot = md_deferred_slot(deferred, m);
     const double *mix = deferred->gram->mix;
     float *sums = mix != NULL ? deferred->sums[piece->worker] : NULL;
-    const size_t at = deferred->kept.place[m] * deferred->n + tile->column;
+    const size_t at =
+        deferred->kept.place[m] * deferred->kept.width + tile->column - deferred->own.first;
     if (mix != NULL && !piece->started)
         memset(sums, 0, sizeof(float) * MD_TILE * MD_TILE);
     piece->started = m != deferred->last_wanted;
@@ -188,8 +190,10 @@ static void compute(const struct pass *pass, md_tile_range range, size_t worker)
 static void flush_columns(void *context, size_t item, size_t worker)
 {
     const struct pass *pass = context;
-    md_tile_range range = {.column = item * pass->width, .end_kernel = pass->deferred->count};
-    range.columns = md_min(pass->columns - range.column, pass->width);
+    const md_span own = pass->deferred->own;
+    md_tile_range range = {.column = own.first + item * pass->width,
+                           .end_kernel = pass->deferred->count};
+    range.columns = md_min(own.end - range.column, pass->width);
     compute(pass, range, worker);
 }
 
@@ -246,6 +250,15 @@ static void find_room(md_deferred *deferred, size_t fresh, size_t count)
             deferred->keep[i] = NULL; /* a later one has taken its place */
 }
 
+/* So many values of every kernel were computed. */
+static void note_work(const md_deferred *deferred, size_t values)
+{
+    size_t kernels = 0;
+    for (size_t m = 0; m < deferred->count; m++)
+        kernels += deferred->wanted[m];
+    md_comm_note_work(deferred->gram->comm, (double)values * (double)kernels);
+}
+
 /* Rows of changes, to stand on the left. */
 static medley_status gather_changed(md_deferred *deferred, const size_t *rows, size_t count,
                                     medley_error *error)
@@ -274,11 +287,13 @@ static medley_status flush_some(md_deferred *deferred, size_t first, size_t coun
                                 .wanted = deferred->wanted},
                         .left_row = deferred->fresh_row,
                         .rows = fresh,
-                        .columns = deferred->n,
+                        .columns = deferred->own.end - deferred->own.first,
                         .first_due = first,
                         .due_rows = count};
     pass.width = width_for(pass.columns, MD_TILE, LEAST_WIDTH, ITEMS_OF_A_THREAD * gram->threads);
     md_parallel_for(gram->threads, md_pieces(pass.columns, pass.width), flush_columns, &pass);
+    note_work(deferred, fresh * pass.columns);
+    deferred->is_partial = true;
     deferred->counts.computed += fresh;
     deferred->counts.found += count - fresh;
     return MEDLEY_OK;
@@ -310,12 +325,16 @@ struct opening {
  * may have read the scores from a file. */
 static void copy_scores(const md_deferred *deferred, md_tile_range range)
 {
+    const float *flushed = deferred->open_flushed;
     for (size_t m = range.first_kernel; m < range.end_kernel; m++) {
         const md_slot *slot = &deferred->slots[m];
         for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++)
             for (size_t s = range.column; s < range.column + range.columns; s++)
                 slot->open_score[l * deferred->open_most + s] =
-                    slot->score[l * deferred->n + deferred->open_row[s]];
+                    flushed != NULL ? flushed[(deferred->open_place[s] * deferred->count + m) *
+                                                  deferred->labels +
+                                              l]
+                                    : slot->score[l * deferred->n + deferred->open_row[s]];
     }
 }
 
@@ -349,6 +368,7 @@ medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error)
     const md_gram *gram = deferred->gram;
     if (deferred->open_count == 0)
         return MEDLEY_OK;
+    MEDLEY_TRY(md_deferred_gather_open(deferred, error));
     if (!want(deferred, deferred->known, false)) {
         copy_scores(deferred, (md_tile_range){.columns = deferred->open_count,
                                               .end_kernel = deferred->count});

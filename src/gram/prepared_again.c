@@ -6,7 +6,7 @@
 
 #include "base/parallel.h"
 
-enum { SOME = 8 };                          /* rows that a thread copies at a time */
+enum { SOME = 8 };                        /* rows that a thread copies at a time */
 static const double WORTH_A_THREAD = 4e3; /* values */
 
 static medley_status make_floats(float **made, const float *from, size_t most, medley_error *error)

@@ -107,10 +107,12 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
 
 /* For kernel values; 0: what there is. A method that changes few rows a few times needs few kernel
  * rows, and computes them on the fly sooner than it could fill large matrices; the more so if it
- * works on a part of the rows for long. */
+ * works on a part of the rows for long. Ranks compute their shares of rows as they are needed. */
 static size_t limit_of_values(const md_problem *problem)
 {
     const md_method_traits *traits = problem->method->traits;
+    if (medley_comm_size(problem->options->comm) > 1)
+        return 1;
     const bool few = traits != NULL && traits->few_changes && problem->online->loss->has_margin &&
                      problem->options->memory == 0;
     if (few && traits->rows > 0 && problem->train->rows > traits->rows)
@@ -129,7 +131,8 @@ static medley_status find_values(md_problem *problem, medley_error *error)
     side->limit = limit;
     const md_gram_options options = {.threads = problem->threads,
                                      .memory = limit > 0 && limit < memory ? limit : memory,
-                                     .observer = &problem->progress.watch};
+                                     .observer = &problem->progress.watch,
+                                     .comm = problem->options->comm};
     return md_gram_create(&side->gram, &problem->bank, &problem->prepared, &options, error);
 }
 
