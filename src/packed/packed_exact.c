@@ -145,6 +145,8 @@ static medley_status multiply_anew(md_packed *packed, const struct anew *anew, m
                                         .end = own.end};
     if (anew->count == 0)
         return MEDLEY_OK;
+    md_comm_note_work(packed->comm,
+                      (double)(own.end - own.first) * (double)(packed->n * anew->count));
     MEDLEY_TRY(
         md_exact_multiply_rows(&between, &products, anew->y + own.first * anew->count, error));
     return md_comm_gather(packed->comm, anew->y, packed->n, UNIT, anew->count * sizeof(double),
