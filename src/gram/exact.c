@@ -140,18 +140,26 @@ size_t md_exact_scratch(const md_prepared *right)
     return columns;
 }
 
-void md_exact_row(const md_between *between, size_t m, size_t row, double *out, double *scratch)
+/* What the kernel is a function of; of precomputed ones, its values. */
+static void quantities(const md_between *between, size_t m, size_t row, double *q, double *scratch)
+{
+    const md_kernel *kernel = &between->bank->kernels[m];
+    if (kernel->class == NULL)
+        precomputed_row(between, m, row, q);
+    else if (md_matrix_is_sparse(&between->right->views[kernel->view]))
+        sparse_quantities(between, kernel, row, q);
+    else
+        dense_quantities(between, kernel, row, q, scratch);
+}
+
+/* Values from quantities, which may be in the same place. */
+static void values_from(const md_between *between, size_t m, size_t row, const double *q,
+                        double *out)
 {
     const md_kernel *kernel = &between->bank->kernels[m];
     const size_t count = between->right->rows;
-    if (kernel->class == NULL)
-        precomputed_row(between, m, row, out);
-    else if (md_matrix_is_sparse(&between->right->views[kernel->view]))
-        sparse_quantities(between, kernel, row, out);
-    else
-        dense_quantities(between, kernel, row, out, scratch);
-    for (size_t j = 0; kernel->class != NULL && j < count; j++)
-        out[j] = kernel->class->exact(kernel->state, out[j]);
+    for (size_t j = 0; j < count; j++)
+        out[j] = kernel->class != NULL ? kernel->class->exact(kernel->state, q[j]) : q[j];
     if (kernel->norm == MD_NORM_DIAG) {
         const double own = inverse_root(between, m, row, true);
         for (size_t j = 0; j < count; j++)
@@ -160,6 +168,12 @@ void md_exact_row(const md_between *between, size_t m, size_t row, double *out, 
         for (size_t j = 0; j < count; j++)
             out[j] *= kernel->factor;
     }
+}
+
+void md_exact_row(const md_between *between, size_t m, size_t row, double *out, double *scratch)
+{
+    quantities(between, m, row, out, scratch);
+    values_from(between, m, row, out, out);
 }
 
 static double self_quantity(const md_between *between, const md_kernel *kernel, size_t row)
@@ -230,6 +244,57 @@ medley_status md_exact_multiply(const md_between *between, size_t m, const doubl
     MEDLEY_TRY(md_new_aligned(&memory, threads * scratch, sizeof *memory, error));
     struct multiplying work = {between, m, x, count, y, memory};
     md_parallel_for(threads, md_pieces(between->left->rows, BLOCK), multiply_block, &work);
+    return MEDLEY_OK;
+}
+
+struct row_products {
+    const md_between *between;
+    const md_exact_products *products;
+    double *y;
+    double *scratch; /* [workers][2 right rows + md_exact_scratch] */
+};
+
+/* Are the quantities of kernel m those of the one before? */
+static bool has_same_quantities(const md_bank *bank, size_t m, size_t before)
+{
+    const md_kernel *kernel = &bank->kernels[m];
+    const md_kernel *other = &bank->kernels[before];
+    return kernel->class != NULL && other->class != NULL && kernel->view == other->view &&
+           kernel->class->quantity == other->class->quantity &&
+           kernel->class->exact_pair_sum == other->class->exact_pair_sum;
+}
+
+static void multiply_row_block(void *context, size_t item, size_t worker)
+{
+    const struct row_products *work = context;
+    const md_between *between = work->between;
+    const md_exact_products *products = work->products;
+    const size_t columns = between->right->rows;
+    double *q = work->scratch + worker * (2 * columns + md_exact_scratch(between->right));
+    double *values = q + columns;
+    const size_t first = products->first + item * BLOCK;
+    const size_t end = md_min(first + BLOCK, products->end);
+    for (size_t r = first; r < end; r++)
+        for (size_t k = 0; k < products->count; k++) {
+            const size_t m = products->kernels[k];
+            if (k == 0 || !has_same_quantities(between->bank, m, products->kernels[k - 1]))
+                quantities(between, m, r, q, values + columns);
+            values_from(between, m, r, q, values);
+            work->y[(r - products->first) * products->count + k] =
+                md_dot(values, products->x + k * products->stride, columns);
+        }
+}
+
+medley_status md_exact_multiply_rows(const md_between *between, const md_exact_products *products,
+                                     double *y, medley_error *error)
+{
+    const size_t threads = md_max(between->threads, 1);
+    const size_t scratch = 2 * between->right->rows + md_exact_scratch(between->right);
+    MD_OWNED(free) double *memory = NULL;
+    MEDLEY_TRY(md_new_aligned(&memory, threads * scratch, sizeof *memory, error));
+    struct row_products work = {between, products, y, memory};
+    md_parallel_for(threads, md_pieces(products->end - products->first, BLOCK), multiply_row_block,
+                    &work);
     return MEDLEY_OK;
 }
 

@@ -19,6 +19,19 @@ size_t md_exact_scratch(const md_prepared *right);
 medley_status md_exact_multiply(const md_between *between, size_t m, const double *x, size_t count,
                                 double *y, medley_error *error);
 
+/* y[row - first][kernel] = K_m(row, .) x for left rows first .. end - 1 of each m of
+ * kernels[count], with x + kernel * stride, without centring. Kernels of the same function of the
+ * same view that follow one another share what they are functions of. */
+typedef struct md_exact_products {
+    const size_t *kernels;
+    size_t count;
+    const double *x; /* [right rows], or [count][right rows] */
+    size_t stride;
+    size_t first, end;
+} md_exact_products;
+medley_status md_exact_multiply_rows(const md_between *between, const md_exact_products *products,
+                                     double *y, medley_error *error);
+
 /* scores[left rows][labels] += sum_j K_m(x_i, z_j) coefficient[j][labels], all normalisation
  * included: md_between_scores of one term in double precision. */
 medley_status md_exact_scores(const md_between *between, size_t m, const double *coefficient,

@@ -97,6 +97,12 @@ static inline bool md_packed_is_own(const md_packed *packed, size_t m)
     return packed->owner[m] == packed->rank;
 }
 
+/* So many triangles were computed or looked at. */
+static inline void md_packed_note(const md_packed *packed, size_t kernels)
+{
+    md_comm_note_work(packed->comm, (double)kernels * (double)packed->size);
+}
+
 /* What values are multiplied by, 1 / d^2: then ||a||^2 is that of d times the vector which a model
  * of these kernels scores with, and a penalty of such norms is Omega(d b). */
 static inline double md_packed_scale(const md_packed *packed, size_t m)

@@ -177,6 +177,7 @@ medley_status md_packed_load(md_packed *packed, const size_t *kernels, size_t co
 {
     if (count == 0)
         return MEDLEY_OK;
+    md_packed_note(packed, count);
     if (packed->by_rows)
         return md_packed_load_by_rows(packed, kernels, count, error);
     const size_t used = packed->size * packed->loops->value_bytes;

@@ -387,6 +387,7 @@ medley_status md_packed_lowrank_product(md_packed *packed, md_chosen chosen, con
     }
     if (values == 0)
         return MEDLEY_OK;
+    md_comm_note_work(packed->comm, (double)values);
     MEDLEY_TRY(begin_search(&product.search, &pool, packed, error));
     product.each = ITEM_VALUES * chosen.count / values + 1;
     md_parallel_for(md_packed_threads(packed, values), md_pieces(chosen.count, product.each),

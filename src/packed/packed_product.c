@@ -118,6 +118,7 @@ static medley_status run_product(struct product *product)
     MD_OWNED(free) double *vectors = NULL;
     MEDLEY_TRY(md_new_aligned(&vectors, length, sizeof *vectors, batch->error));
     product->vectors = vectors;
+    md_packed_note(packed, batch->count);
     if (packed->blocks > 1)
         return run_blocks(product);
     product->each = ITEM_VALUES / (packed->size + 1) + 1;

@@ -251,6 +251,7 @@ medley_status md_packed_each_slice(md_packed *packed, const size_t *kernels, siz
                                : 0;
     if (count == 0)
         return MEDLEY_OK;
+    md_packed_note(packed, count);
     MEDLEY_TRY(md_pool_new(&pool, &walk.slot, packed->count, sizeof *walk.slot, error));
     MEDLEY_TRY(md_pool_new(&pool, &walk.values, workers * count, sizeof(void *), error));
     MEDLEY_TRY(make_room(packed, workers * room * walk.slice_bytes, error));

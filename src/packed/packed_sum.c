@@ -154,6 +154,7 @@ static void add_batch(struct summing *summing, const md_packed_batch *batch)
     const md_packed *packed = summing->packed;
     const size_t parts = summing->parts > 0 ? summing->parts : 1;
     summing->batch = batch;
+    md_packed_note(packed, batch->count);
     md_parallel_for(md_packed_threads(packed, batch->count * packed->size), parts * packed->chunks,
                     add_chunk, summing);
     summing->begun = true;
@@ -261,6 +262,7 @@ static medley_status visit_fused(void *context, const md_packed_batch *batch)
     struct summing *summing = context;
     const md_packed *packed = summing->packed;
     summing->batch = batch;
+    md_packed_note(packed, batch->count);
     md_parallel_for(md_packed_threads(packed, batch->count * packed->size), summing->parts,
                     fuse_part, summing);
     return MEDLEY_OK;
