@@ -14,6 +14,7 @@
 #ifndef MD_BLOCK_H
 #define MD_BLOCK_H
 
+#include "comm/comm.h"
 #include "feature/arc.h"
 #include "gram/deferred.h"
 #include "structure/heads.h"
@@ -116,6 +117,10 @@ typedef struct md_block_class {
      * copy that is put back goes on as if nothing had happened. md_block_visit adds the fields
      * below. */
     void (*visit_state)(md_block *block, md_state_visitor visit, void *context);
+
+    /* theta, and what is averaged of the iterates, become their means over the ranks; the norm is
+     * to be refreshed. NULL: the block is of a kind that ranks learn together. */
+    medley_status (*mix)(md_block *block, medley_comm *comm, medley_error *error);
 
     void (*free)(md_block *block);
 } md_block_class;

@@ -84,6 +84,7 @@ size_t md_explicit_body_size(const md_block *block);
 void md_explicit_export_body(md_block *block, float *body);
 medley_status md_explicit_import_body(md_block *block, const float *body, medley_error *error);
 void md_explicit_visit_state(md_block *block, md_state_visitor visit, void *context);
+medley_status md_explicit_mix(md_block *block, medley_comm *comm, medley_error *error);
 void md_explicit_free(md_block *block);
 
 /* These, in the table of a class. */
@@ -93,7 +94,7 @@ void md_explicit_free(md_block *block);
     .sum_abs = md_explicit_sum_abs, .take_average = md_explicit_take_average,                      \
     .body_size = md_explicit_body_size, .export_body = md_explicit_export_body,                    \
     .import_body = md_explicit_import_body, .visit_state = md_explicit_visit_state,                \
-    .free = md_explicit_free
+    .mix = md_explicit_mix, .free = md_explicit_free
 
 /* The gradient in the parts of one group. */
 struct slice {

@@ -212,6 +212,39 @@ medley_status md_explicit_import_body(md_block *block, const float *body, medley
     return MEDLEY_OK;
 }
 
+/* values[count] become their means over the ranks. */
+static medley_status take_means(float *values, size_t count, medley_comm *comm, medley_error *error)
+{
+    enum { MANY = 1 << 20 }; /* at a time */
+    MD_OWNED(free) double *sums = NULL;
+    MEDLEY_TRY(md_new(&sums, md_min(count, MANY), sizeof *sums, error));
+    for (size_t done = 0; done < count; done += MANY) {
+        const size_t some = md_min(count - done, MANY);
+        for (size_t i = 0; i < some; i++)
+            sums[i] = (double)values[done + i];
+        MEDLEY_TRY(md_comm_sum(comm, sums, some, error));
+        for (size_t i = 0; i < some; i++)
+            values[done + i] = (float)(sums[i] / (double)medley_comm_size(comm));
+    }
+    return MEDLEY_OK;
+}
+
+medley_status md_explicit_mix(md_block *block, medley_comm *comm, medley_error *error)
+{
+    explicit_block *x = (explicit_block *)block;
+    fold_scale(x);
+    MEDLEY_TRY(take_means(x->weight, x->features * x->stride, comm, error));
+    if (x->borrowed && x->what.averaging)
+        MEDLEY_TRY(take_means(x->weight + x->correction, x->features, comm, error));
+    MEDLEY_TRY(md_comm_sum(comm, &block->iterates, 1, error));
+    block->iterates /= (double)medley_comm_size(comm);
+    x->threshold = 0;
+    if (x->applied != NULL)
+        memset(x->applied, 0, x->features * sizeof *x->applied);
+    adopt(x);
+    return MEDLEY_OK;
+}
+
 /* A log that came from a file and makes no sense is as good as none: any feature may have weights.
  */
 static void check_log(explicit_block *x)

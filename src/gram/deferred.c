@@ -7,6 +7,8 @@
 /* Open rows and changes that are flushed together: enough for products at full speed, few
  * enough that looking at every example of an epoch with all of them costs little. */
 enum { MOST_OPEN = 64, FEWEST_OPEN = 16, DUE = 128 };
+enum { FIXED = 8 };                /* rows */
+enum { MANY = 8 };                 /* one changed row of so many */
 static const double SHARE = 0.125; /* of the memory for values of the open rows */
 
 /* ---- creation ---- */
@@ -114,6 +116,7 @@ medley_status md_deferred_attach(md_deferred *deferred, size_t m, float *score, 
     MEDLEY_TRY(
         md_pool_new(&made.pool, &made.due, labels * deferred->due_most, sizeof(float), error));
     MEDLEY_TRY(md_pool_new_aligned(&made.pool, &made.values, most * most, sizeof(float), error));
+    MEDLEY_TRY(md_pool_new(&made.pool, &made.is_known, most, sizeof(bool), error));
     made.score = score;
     *slot = md_take(&made);
     return MEDLEY_OK;
@@ -162,13 +165,24 @@ static void drop_open_rows(md_deferred *deferred)
     deferred->open_count = 0;
 }
 
+/* What is due must be entered anew for all rows that are opened. Flushing it ends that, and takes
+ * time of its own, as much as FIXED rows would: both are about the same then, and their sum least.
+ */
+static bool is_flush_due(const md_deferred *deferred, size_t changes)
+{
+    const size_t ranks = medley_comm_size(deferred->gram->comm);
+    return deferred->due_count + changes > deferred->due_most ||
+           deferred->entered > FIXED * deferred->n / ranks;
+}
+
 /* No row is open any more; their changes are due. */
 static medley_status leave_open_rows(md_deferred *deferred, medley_error *error)
 {
     size_t changes = 0;
     for (size_t s = 0; s < deferred->open_count; s++)
         changes += atomic_load_explicit(&deferred->changed[s], memory_order_relaxed);
-    if (deferred->due_count + changes > deferred->due_most)
+    deferred->knows_all = MANY * changes >= deferred->open_count;
+    if (is_flush_due(deferred, changes))
         MEDLEY_TRY(md_deferred_flush(deferred, error));
     take_entries(deferred);
     drop_open_rows(deferred);
@@ -273,6 +287,8 @@ void md_deferred_add(md_deferred *deferred, size_t m, size_t row, size_t label, 
     const size_t position = deferred->position[row] - 1;
     const size_t at = label * deferred->open_most;
     slot->live = true;
+    if (!slot->is_known[position])
+        md_deferred_learn_row(deferred, m, position);
     slot->entered[at + position] += change;
     atomic_store_explicit(&deferred->changed[position], true, memory_order_relaxed);
     md_add_multiple(slot->open_score + at, change, slot->values + position * deferred->open_most,
@@ -282,8 +298,10 @@ void md_deferred_add(md_deferred *deferred, size_t m, size_t row, size_t label, 
 float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_t other)
 {
     const md_slot *slot = md_deferred_slot(deferred, m);
-    return slot->values[(deferred->position[row] - 1) * deferred->open_most +
-                        deferred->position[other] - 1];
+    const size_t position = deferred->position[row] - 1;
+    if (!slot->is_known[position])
+        md_deferred_learn_row(deferred, m, position);
+    return slot->values[position * deferred->open_most + deferred->position[other] - 1];
 }
 
 void md_deferred_forget_label(md_deferred *deferred, size_t m, size_t label)

@@ -14,7 +14,7 @@ typedef enum md_purpose { TO_FLUSH, TO_ENTER, TO_KNOW } md_purpose;
 
 /* A pass over tiles. */
 struct pass {
-    md_deferred *deferred;
+    const md_deferred *deferred;
     md_purpose purpose;
     md_tile_job job;
     const size_t *left_row;  /* training row of each left row */
@@ -30,7 +30,8 @@ struct pass {
 struct piece {
     const struct pass *pass;
     size_t worker;
-    bool started; /* a sum of the mixture has been begun */
+    float *values; /* of a tile, in scratch memory */
+    bool started;  /* a sum of the mixture has been begun */
 };
 
 static size_t column_row(const struct pass *pass, size_t column)
@@ -152,7 +153,7 @@ static void take_tile(void *context, size_t m, const md_tile_values *values)
     const struct pass *pass = piece->pass;
     const md_deferred *deferred = pass->deferred;
     md_tile_values tile = *values;
-    finish_values(pass, m, &tile, deferred->gram->scratch[piece->worker].values);
+    finish_values(pass, m, &tile, piece->values);
     if (pass->purpose == TO_FLUSH) {
         keep_values(pass, m, &tile);
         flush_tile(piece, m, &tile);
@@ -174,7 +175,8 @@ static void flush_kept(struct piece *piece, md_tile_range range)
 /* All rows of the pass against the columns of the range. */
 static void compute(const struct pass *pass, md_tile_range range, size_t worker)
 {
-    struct piece piece = {.pass = pass, .worker = worker};
+    md_tile_scratch *scratch = &pass->deferred->gram->scratch[worker];
+    struct piece piece = {.pass = pass, .worker = worker, .values = scratch->values};
     const md_tile_sink sink = {.context = &piece, .take = take_tile};
     md_tile_job job = pass->job;
     job.sink = &sink;
@@ -183,7 +185,7 @@ static void compute(const struct pass *pass, md_tile_range range, size_t worker)
         flush_kept(&piece, range);
     for (range.row = 0; range.row < pass->rows; range.row += MD_TILE) {
         range.rows = md_min(pass->rows - range.row, MD_TILE);
-        md_tile_compute(&job, range, &pass->deferred->gram->scratch[worker]);
+        md_tile_compute(&job, range, scratch);
     }
 }
 
@@ -302,6 +304,7 @@ static medley_status flush_some(md_deferred *deferred, size_t first, size_t coun
 medley_status md_deferred_flush(md_deferred *deferred, medley_error *error)
 {
     const size_t due = deferred->due_count;
+    deferred->entered = 0;
     deferred->due_count = 0; /* also where flushing fails: nothing is flushed twice */
     if (due == 0 || !want(deferred, deferred->wanted, true))
         return MEDLEY_OK;
@@ -318,6 +321,7 @@ medley_status md_deferred_flush(md_deferred *deferred, medley_error *error)
 struct opening {
     struct pass know, enter;
     bool enters; /* something is due */
+    bool knows;  /* values are learnt now, not one by one */
     size_t across;
 };
 
@@ -350,7 +354,8 @@ static void open_columns(void *context, size_t item, size_t worker)
     copy_scores(deferred, range);
     if (opening->enters)
         compute(&opening->enter, range, worker);
-    compute(&opening->know, range, worker);
+    if (opening->knows)
+        compute(&opening->know, range, worker);
 }
 
 static medley_status gather_open(md_deferred *deferred, medley_error *error)
@@ -363,9 +368,71 @@ static medley_status gather_open(md_deferred *deferred, medley_error *error)
     return md_prepared_index(&deferred->open, error);
 }
 
+static struct pass pass_to_know(const md_deferred *deferred)
+{
+    return (struct pass){.deferred = deferred,
+                         .purpose = TO_KNOW,
+                         .job = {.bank = deferred->gram->bank,
+                                 .left = &deferred->open,
+                                 .right = &deferred->open,
+                                 .columns_of = deferred->open_row,
+                                 .wanted = deferred->known},
+                         .left_row = deferred->open_row,
+                         .right_row = deferred->open_row,
+                         .rows = deferred->open_count,
+                         .columns = deferred->open_count};
+}
+
+/* Are values computed beforehand? Where few rows change, only those of these are needed, and
+ * computed one by one. Sums of kernels and pairs of sparse rows need more memory than is at hand
+ * then. */
+static bool is_known_beforehand(const md_deferred *deferred)
+{
+    return deferred->knows_all || deferred->gram->mix != NULL ||
+           deferred->gram->scratch[0].pairs_length > 0;
+}
+
+void md_deferred_learn_row(const md_deferred *deferred, size_t m, size_t position)
+{
+    float products[MD_TILE];
+    float values[MD_TILE];
+    md_tile_scratch scratch = {.products = products, .values = values};
+    const struct pass pass = pass_to_know(deferred);
+    struct piece piece = {.pass = &pass, .values = values};
+    const md_tile_sink sink = {.context = &piece, .take = take_tile};
+    md_tile_job job = pass.job;
+    job.sink = &sink;
+    const md_tile_range range = {
+        .row = position, .rows = 1, .first_kernel = m, .end_kernel = m + 1, .symmetric = true};
+    for (size_t column = 0; column < pass.columns; column += MD_TILE) {
+        md_tile_range part = range;
+        part.column = column;
+        part.columns = md_min(pass.columns - column, MD_TILE);
+        md_tile_compute(&job, part, &scratch);
+    }
+    deferred->slots[m].is_known[position] = true;
+}
+
+/* What is due is to be entered for the open rows. */
+static medley_status prepare_to_enter(struct opening *opening, md_deferred *deferred,
+                                      medley_error *error)
+{
+    opening->enters = deferred->due_count > 0 && want(deferred, deferred->wanted, true);
+    if (!opening->enters)
+        return MEDLEY_OK;
+    opening->enter = opening->know;
+    opening->enter.purpose = TO_ENTER;
+    opening->enter.job.left = &deferred->left;
+    opening->enter.job.wanted = deferred->wanted;
+    opening->enter.left_row = deferred->due_row;
+    opening->enter.rows = deferred->due_count;
+    deferred->entered += deferred->due_count * deferred->open_count;
+    return gather_changed(deferred, deferred->due_row, deferred->due_count, error);
+}
+
 medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error)
 {
-    const md_gram *gram = deferred->gram;
+    const size_t threads = deferred->gram->threads;
     if (deferred->open_count == 0)
         return MEDLEY_OK;
     MEDLEY_TRY(md_deferred_gather_open(deferred, error));
@@ -375,30 +442,16 @@ medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error)
         return MEDLEY_OK;
     }
     MEDLEY_TRY(gather_open(deferred, error));
-    struct opening opening = {.know = {.deferred = deferred,
-                                       .purpose = TO_KNOW,
-                                       .job = {.bank = gram->bank,
-                                               .left = &deferred->open,
-                                               .right = &deferred->open,
-                                               .columns_of = deferred->open_row,
-                                               .wanted = deferred->known},
-                                       .left_row = deferred->open_row,
-                                       .right_row = deferred->open_row,
-                                       .rows = deferred->open_count,
-                                       .columns = deferred->open_count}};
+    struct opening opening = {.know = pass_to_know(deferred),
+                              .knows = is_known_beforehand(deferred)};
+    for (size_t m = 0; m < deferred->count; m++)
+        if (deferred->slots[m].score != NULL)
+            memset(deferred->slots[m].is_known, opening.knows, deferred->open_count);
     opening.know.width =
-        width_for(deferred->open_count, WIDE, NARROW, md_pieces(gram->threads, deferred->ranges));
+        width_for(deferred->open_count, WIDE, NARROW, md_pieces(threads, deferred->ranges));
     opening.across = md_pieces(deferred->open_count, opening.know.width);
-    opening.enters = deferred->due_count > 0 && want(deferred, deferred->wanted, true);
-    if (opening.enters) {
-        MEDLEY_TRY(gather_changed(deferred, deferred->due_row, deferred->due_count, error));
-        opening.enter = opening.know;
-        opening.enter.purpose = TO_ENTER;
-        opening.enter.job.left = &deferred->left;
-        opening.enter.job.wanted = deferred->wanted;
-        opening.enter.left_row = deferred->due_row;
-        opening.enter.rows = deferred->due_count;
-    }
-    md_parallel_for(gram->threads, opening.across * deferred->ranges, open_columns, &opening);
+    MEDLEY_TRY(prepare_to_enter(&opening, deferred, error));
+    md_parallel_for(opening.enters || opening.knows ? threads : 1,
+                    opening.across * deferred->ranges, open_columns, &opening);
     return MEDLEY_OK;
 }

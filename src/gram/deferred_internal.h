@@ -15,7 +15,8 @@ typedef struct md_slot {
     float *open_score;     /* [labels][open_most] scores of the open rows */
     float *entered;        /* [labels][open_most] changes since they were opened */
     float *due;            /* [labels][due_most] changes that are not flushed yet */
-    float *values;         /* [open_most][open_most] kernel values */
+    float *values;         /* [open_most][open_most] kernel values, of the rows that are known */
+    bool *is_known;        /* [open_most] */
     const float *replaced; /* [labels][n] A that replaces everything; NULL: none */
     float gain;            /* of replaced */
 } md_slot;
@@ -62,7 +63,10 @@ struct md_deferred {
     float **sums;       /* [threads] of a mixture: [MD_TILE][MD_TILE] */
     md_span own;        /* rows whose scores this rank keeps up to date; the others' come when open
                          * rows need them, and all of them when everything is flushed */
-    bool is_partial;    /* something was flushed since all ranks had all scores */
+    bool knows_all;  /* values of all open rows are computed when they are opened: many of the last
+                      * ones have changed */
+    size_t entered;  /* values that were computed to enter what is due, again and again */
+    bool is_partial; /* something was flushed since all ranks had all scores */
     float *
         open_flushed; /* [open_most][slots][labels] of the open rows, those of each rank together */
     size_t *open_place; /* [open_most] where an open row is among these */
@@ -85,6 +89,9 @@ medley_status md_deferred_flush(md_deferred *deferred, medley_error *error);
 
 /* Fills open_score and values of all slots for the open rows. */
 medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error);
+
+/* Computes the values of an open row for the others, for one slot. */
+void md_deferred_learn_row(const md_deferred *deferred, size_t m, size_t position);
 
 /* ---- deferred_ranks.c ---- */
 enum { MD_OWN_UNIT = 16 }; /* columns that stay together: products have them side by side */

@@ -75,13 +75,16 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
         md_random_shuffle(&random, online->order, visited);
     if (s->rule->choose != NULL)
         MEDLEY_TRY(s->rule->choose(online, &visited, error));
-    for (size_t i = 0; i < visited && !online->diverged;) {
+    const md_epoch_start start = {online->round, online->updates, online->left_out};
+    const md_span own =
+        s->mixes ? md_comm_share(s->comm, visited, s->batch) : (md_span){.end = visited};
+    for (size_t i = own.first; i < own.end && !online->diverged;) {
         if (i >= announced) {
             size_t count;
-            MEDLEY_TRY(md_online_announce(online, i, visited, &count, error));
+            MEDLEY_TRY(md_online_announce(online, i, own.end, &count, error));
             announced = i + count;
         }
-        const size_t left = visited - i; /* rounds do not depend on what was announced */
+        const size_t left = own.end - i; /* rounds do not depend on what was announced */
         md_round round = {.online = online,
                           .which = online->order + i,
                           .size = left < s->batch ? left : s->batch};
@@ -93,6 +96,8 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
         i += round.size;
     }
     MEDLEY_TRY(md_exchange_check(online->exchange, error));
+    if (s->mixes)
+        MEDLEY_TRY(md_online_mix(online, &start, visited, error));
     if (online->failure != NULL)
         return md_fail_structure(online->problem.space, online->failure, error);
     return refresh(online, error);

@@ -62,8 +62,8 @@ static bool is_worth_it(const md_round *round)
     double work = 0;
     for (size_t i = 0; i < round->size; i++)
         work += (double)online->problem.block_count * (double)online->cost[i];
-    return online->exchange != NULL && round->size > 1 && work > WORTH_EXCHANGING &&
-           !md_looks_ahead(online->problem.space);
+    return online->exchange != NULL && !online->settings.mixes && round->size > 1 &&
+           work > WORTH_EXCHANGING && !md_looks_ahead(online->problem.space);
 }
 
 static size_t least_loaded(const double *load, size_t ranks)

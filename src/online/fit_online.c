@@ -79,6 +79,7 @@ md_online_settings md_problem_settings(const md_problem *problem)
         .least_part = has_large_tables(problem) ? least_step(problem) : 0,
         .seed = (uint64_t)options->seed,
         .threads = problem->threads,
+        .mixes = options->mix == MD_MIX_EPOCH && medley_comm_size(options->comm) > 1,
         .comm = options->comm};
 }
 

@@ -46,6 +46,7 @@ typedef struct md_online_settings {
                     * part of theta may belong to rows that are not here */
     uint64_t seed;
     size_t threads;
+    bool mixes;        /* each rank learns from a share of an epoch, then weights are averaged */
     medley_comm *comm; /* examples are divided among its ranks; NULL: the process is alone */
 } md_online_settings;
 

@@ -155,6 +155,17 @@ void md_online_look_ahead(const md_online_problem *problem, md_inference *infere
 medley_status md_online_announce(md_online *online, size_t from, size_t end, size_t *count,
                                  medley_error *error);
 
+/* What an epoch began with. */
+typedef struct md_epoch_start {
+    size_t round, updates, left_out;
+} md_epoch_start;
+
+/* After an epoch in which each rank has learnt from its share of `visited` examples: the weights of
+ * all blocks, and what is averaged of them, become their means over the ranks, and what was counted
+ * is added up. The norms are to be refreshed. */
+medley_status md_online_mix(md_online *online, const md_epoch_start *start, size_t visited,
+                            medley_error *error);
+
 /* The visited examples in the order of the data. */
 void md_online_fill_order(md_online *online);
 

@@ -15,7 +15,7 @@ typedef enum md_takes {
     MD_TAKES_ROUNDS = 1 << 3,      /* batch, average, average-from: of online learning */
     MD_TAKES_EPOCHS = 1 << 4,
     MD_TAKES_STAGES = 1 << 5,       /* epochs1, epochs2 */
-    MD_TAKES_RATES = 1 << 6,        /* eta0, schedule, radius, prox-every */
+    MD_TAKES_RATES = 1 << 6,        /* eta0, schedule, radius, prox-every, mix */
     MD_TAKES_NORM = 1 << 7,         /* p */
     MD_TAKES_BLOCKS = 1 << 8,       /* block-scale */
     MD_TAKES_STEPS = 1 << 9,        /* eta */

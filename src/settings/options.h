@@ -17,6 +17,7 @@ typedef enum md_schedule {
     MD_RATE_INVERSE,
     MD_RATE_CONSTANT
 } md_schedule;
+typedef enum md_mix { MD_MIX_ROUND, MD_MIX_EPOCH } md_mix;
 typedef enum md_bigram {
     MD_BIGRAM_AUTO,
     MD_BIGRAM_FIXED,

@@ -85,11 +85,22 @@ size_t md_problem_batch(const md_problem *problem)
     return share < defaults->most_batch ? share : defaults->most_batch;
 }
 
+/* Weights can be averaged; coefficients of kernels, and what certificates are made of, are not. */
+static medley_status check_mix(const md_problem *problem, medley_error *error)
+{
+    const medley_options *options = problem->options;
+    if (options->mix != MD_MIX_EPOCH || (md_problem_is_explicit(problem) && !options->certify))
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE,
+                   "`mix=epoch` is for templates and other explicit features, and without "
+                   "`certify`; leave it out");
+}
+
 static medley_status know_blocks(md_problem *problem, medley_error *error)
 {
-    (void)error;
     md_online_side *side = problem->online;
     const medley_options *options = problem->options;
+    MEDLEY_TRY(check_mix(problem, error));
     const bool stages = problem->method->about->takes & MD_TAKES_STAGES;
     side->first_epochs = stages ? (size_t)options->epochs1 : 0;
     if (stages)

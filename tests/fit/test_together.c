@@ -33,6 +33,9 @@ static const struct learning learnings[] = {
     {"treebank", 30, "epochs=2 hash-bits=12 template=arc-form-upos", 0},
     {"treebank", 30, "epochs=2 hash-bits=12 order=2 template=arc-form-upos", 0},
     {"treebank", 30, "epochs=2 hash-bits=12 loss=logistic unlabelled=true", 0},
+    {"tagged", 60, "template=chunk epochs=4 loss=logistic mix=epoch average=true", 0.5},
+    {"tagged", 60, "template=chunk epochs=4 penalty=mkl+l1 mix=epoch", 0.5},
+    {"treebank", 30, "epochs=5 hash-bits=12 template=arc-form-upos mix=epoch", 1},
     {"handwriting", 20, "kernel=rbf(auto) kernel=linear epochs=3 loss=logistic memory=1", 0},
 };
 enum { LEARNINGS = sizeof learnings / sizeof learnings[0] };
