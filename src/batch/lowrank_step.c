@@ -21,7 +21,7 @@
 enum {
     SHARE = 3,           /* rank at most a part of the rows */
     PIECES = 16,         /* of the rows, in products with V: sums are in their order */
-    TILE = 64,           /* rows and columns of S that are computed at a time */
+    TILE = 128,          /* rows and columns of S that are computed at a time */
     FEW_VALUES = 1 << 16 /* of V: another thread is not worth waking for them */
 };
 static const double LEAST_SLOPE = 1e-13; /* of D, relative to its largest element */

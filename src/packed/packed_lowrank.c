@@ -145,6 +145,17 @@ static bool may_have_rank(const md_packed *packed, size_t m)
 
 /* ---- all kernels ---- */
 
+/* The same values in an array of their own size, if there is one. */
+static double *trim(double *factor, size_t values)
+{
+    double *kept = md_alloc_aligned(values, sizeof *kept);
+    if (kept == NULL)
+        return factor;
+    memcpy(kept, factor, values * sizeof *kept);
+    free(factor);
+    return kept;
+}
+
 static double *find_factor(const struct search *search, size_t m, size_t *rank, double *scratch,
                            bool *no_memory)
 {
@@ -168,7 +179,7 @@ static double *find_factor(const struct search *search, size_t m, size_t *rank, 
     for (size_t i = 0; is_known && kernel->class->constant && i < n; i++)
         factor[i] = 1;
     normalise(search, m, !is_known, factor, *rank);
-    return factor;
+    return is_known ? factor : trim(factor, *rank * n);
 }
 
 /* ||HKH|| is the norm of the products of the centred rows of F: the sum of all their squares. The
