@@ -55,8 +55,8 @@ typedef struct md_block_class {
     /* score[part] += w's score of the parts of an example. */
     void (*score)(const md_block *block, md_example example, float *score);
 
-    /* The same for the parts of some of its rows, and those of no row with the first one; NULL:
-     * only whole examples can be scored. */
+    /* The same for the parts of some of its rows; those of no single row come with the first one.
+     * NULL: only whole examples can be scored. */
     void (*score_rows)(const md_block *block, md_example example, size_t first, size_t rows,
                        float *score);
 

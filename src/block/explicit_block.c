@@ -66,14 +66,13 @@ static void prefetch(const md_block *block, md_example example)
         md_prefetch_weights(&lookup, example.length);
 }
 
-static void score(const md_block *block, md_example example, float *scores)
+/* Some groups of the block's kind. */
+static void score_groups(const explicit_block *x, md_example example, md_groups groups,
+                         float *scores)
 {
-    const explicit_block *x = (const explicit_block *)block;
-    const float factor = (float)(md_block_factor(block) * x->what.gain);
+    const float factor = (float)(md_block_factor(&x->base) * x->what.gain);
     if (factor == 0)
         return;
-    const md_space *space = &x->what.space;
-    const md_groups groups = space->structure->groups(space->shape, example.length, x->what.kind);
     const size_t first = example.row + groups.row;
     if (x->what.features.id != NULL && x->applied == NULL) {
         const md_lookup lookup = lookup_of(x, first);
@@ -82,6 +81,33 @@ static void score(const md_block *block, md_example example, float *scores)
     }
     for (size_t g = 0; g < groups.count; g++)
         score_row(x, first + g, factor, scores + groups.first + g * groups.width);
+}
+
+static md_groups groups_of(const explicit_block *x, size_t length)
+{
+    const md_space *space = &x->what.space;
+    return space->structure->groups(space->shape, length, x->what.kind);
+}
+
+static void score(const md_block *block, md_example example, float *scores)
+{
+    const explicit_block *x = (const explicit_block *)block;
+    score_groups(x, example, groups_of(x, example.length), scores);
+}
+
+/* Parts of several rows are scored with the first one. */
+static void score_rows(const md_block *block, md_example example, size_t first, size_t rows,
+                       float *scores)
+{
+    const explicit_block *x = (const explicit_block *)block;
+    md_groups groups = groups_of(x, example.length);
+    if (x->what.kind == MD_ROW_PARTS) {
+        groups.row += first;
+        groups.first += first * groups.width;
+        groups.count = rows;
+    }
+    if (x->what.kind == MD_ROW_PARTS || first == 0)
+        score_groups(x, example, groups, scores);
 }
 
 /* ---- steps ---- */
@@ -168,6 +194,7 @@ static double slope(md_block *block, const md_gradient *gradient)
 static const md_block_class explicit_block_class = {
     .name = "explicit",
     .score = score,
+    .score_rows = score_rows,
     .prefetch = prefetch,
     .step = step,
     .self = self,

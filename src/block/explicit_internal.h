@@ -88,12 +88,12 @@ void md_explicit_free(md_block *block);
 
 /* These, in the table of a class. */
 #define MD_EXPLICIT_STATE                                                                          \
-    .clear = md_explicit_clear, .restart = md_explicit_restart,      \
-    .norm2 = md_explicit_norm2, .inner = md_explicit_inner,                                        \
-    .soft_threshold = md_explicit_soft_threshold, .sum_abs = md_explicit_sum_abs,                  \
-    .take_average = md_explicit_take_average, .body_size = md_explicit_body_size,                  \
-    .export_body = md_explicit_export_body, .import_body = md_explicit_import_body,                \
-    .visit_state = md_explicit_visit_state, .free = md_explicit_free
+    .clear = md_explicit_clear, .restart = md_explicit_restart, .norm2 = md_explicit_norm2,        \
+    .inner = md_explicit_inner, .soft_threshold = md_explicit_soft_threshold,                      \
+    .sum_abs = md_explicit_sum_abs, .take_average = md_explicit_take_average,                      \
+    .body_size = md_explicit_body_size, .export_body = md_explicit_export_body,                    \
+    .import_body = md_explicit_import_body, .visit_state = md_explicit_visit_state,                \
+    .free = md_explicit_free
 
 /* The gradient in the parts of one group. */
 struct slice {

@@ -183,7 +183,8 @@ const cli_command cli_command_train = {
         "Learns a predictor from labelled data (rows, or sequences of them) and many kernels or "
         "feature templates at once, and how much weight each of them deserves. DATA is a file in "
         "any known format (gzip too), - is standard input. "
-        "Ctrl-C finishes the current epoch or iteration and saves the model; a second one quits.",
+        "Ctrl-C finishes the current epoch or iteration and saves the model; a second one quits. "
+        "Started by mpirun, several processes learn one model together.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
     .together = true,

@@ -24,6 +24,8 @@ void md_deferred_free(md_deferred *deferred)
     for (size_t m = 0; deferred->slots != NULL && m < deferred->count; m++)
         clear_slot(&deferred->slots[m]);
     md_kept_rows_clear(&deferred->kept);
+    md_prepared_clear(&deferred->open);
+    md_prepared_clear(&deferred->left);
     md_pool_clear(&deferred->pool);
     free(deferred);
 }
@@ -69,10 +71,16 @@ static medley_status make_room(md_deferred *deferred, medley_error *error)
     MEDLEY_TRY(md_pool_new(pool, &deferred->fresh, MD_TILE, sizeof(size_t), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->fresh_row, MD_TILE, sizeof(size_t), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->wanted, deferred->count, sizeof(bool), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->known, deferred->count, sizeof(bool), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->sums, threads, sizeof(float *), error));
     for (size_t t = 0; deferred->gram->mix != NULL && t < threads; t++)
         MEDLEY_TRY(
             md_pool_new_aligned(pool, &deferred->sums[t], MD_TILE, MD_TILE * sizeof(float), error));
+    if (medley_comm_size(deferred->gram->comm) > 1) {
+        MEDLEY_TRY(md_pool_new(pool, &deferred->open_flushed,
+                               most * deferred->count * deferred->labels, sizeof(float), error));
+        MEDLEY_TRY(md_pool_new(pool, &deferred->open_place, most, sizeof(size_t), error));
+    }
     return md_kept_rows_init(&deferred->kept, deferred, error);
 }
 
@@ -88,6 +96,7 @@ medley_status md_deferred_create(md_deferred **result, md_gram *gram,
     deferred->memory = options->memory - (size_t)(SHARE * (double)options->memory); /* 1 stays 1 */
     deferred->open_most = choose_open_most(deferred, options);
     deferred->due_most = md_max(deferred->open_most, DUE);
+    deferred->own = md_comm_share(gram->comm, gram->n, MD_OWN_UNIT);
     MEDLEY_TRY(make_room(deferred, error));
     find_ranges(deferred);
     *result = md_take(&deferred);
@@ -222,6 +231,7 @@ static medley_status flush_replaced(md_deferred *deferred, medley_error *error)
     }
     for (size_t m = 0; m < deferred->count; m++)
         deferred->slots[m].replaced = NULL;
+    deferred->is_partial = deferred->is_partial || any;
     return md_deferred_flush(deferred, error);
 }
 
@@ -243,7 +253,8 @@ medley_status md_deferred_close(md_deferred *deferred, medley_error *error)
 {
     MEDLEY_TRY(leave_open_rows(deferred, error));
     MEDLEY_TRY(md_deferred_flush(deferred, error));
-    return flush_replaced(deferred, error);
+    MEDLEY_TRY(flush_replaced(deferred, error));
+    return md_deferred_gather_all(deferred, error);
 }
 
 /* ---- entries ---- */

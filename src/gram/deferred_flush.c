@@ -6,7 +6,9 @@
 
 #include "base/parallel.h"
 
-enum { NARROW = 32 }; /* open rows, as columns, that a thread takes at a time */
+enum { NARROW = 16, WIDE = 64 }; /* open rows, as columns, that a thread takes at a time */
+enum { LEAST_WIDTH = 64 };       /* the same of all rows */
+enum { ITEMS_OF_A_THREAD = 4 };  /* so that threads end at about the same time */
 
 typedef enum md_purpose { TO_FLUSH, TO_ENTER, TO_KNOW } md_purpose;
 
@@ -18,8 +20,7 @@ struct pass {
     const size_t *left_row;  /* training row of each left row */
     const size_t *right_row; /* of each column; NULL: the same number */
     size_t rows, columns;
-    size_t width;  /* columns of an item */
-    size_t across; /* items of one range of kernels */
+    size_t width; /* columns of an item */
 
     /* to flush: some of the due changes, whose values are computed or were kept */
     size_t first_due, due_rows;
@@ -66,7 +67,8 @@ static void keep_values(const struct pass *pass, size_t m, const md_tile_values 
     const md_deferred *deferred = pass->deferred;
     for (size_t r = 0; r < tile->rows; r++)
         if (deferred->keep[r] != NULL)
-            memcpy(deferred->keep[r] + deferred->kept.place[m] * deferred->n + tile->column,
+            memcpy(deferred->keep[r] + deferred->kept.place[m] * deferred->kept.width +
+                       tile->column - deferred->own.first,
                    tile->values + r * tile->stride, tile->columns * sizeof(float));
 }
 
@@ -91,7 +93,8 @@ static void flush_tile(struct piece *piece, size_t m, const md_tile_values *tile
     const md_slot *slot = md_deferred_slot(deferred, m);
     const double *mix = deferred->gram->mix;
     float *sums = mix != NULL ? deferred->sums[piece->worker] : NULL;
-    const size_t at = deferred->kept.place[m] * deferred->n + tile->column;
+    const size_t at =
+        deferred->kept.place[m] * deferred->kept.width + tile->column - deferred->own.first;
     if (mix != NULL && !piece->started)
         memset(sums, 0, sizeof(float) * MD_TILE * MD_TILE);
     piece->started = m != deferred->last_wanted;
@@ -168,48 +171,52 @@ static void flush_kept(struct piece *piece, md_tile_range range)
             flush_tile(piece, m, &nothing);
 }
 
-static void run_item(void *context, size_t item, size_t worker)
+/* All rows of the pass against the columns of the range. */
+static void compute(const struct pass *pass, md_tile_range range, size_t worker)
 {
-    const struct pass *pass = context;
-    const md_deferred *deferred = pass->deferred;
     struct piece piece = {.pass = pass, .worker = worker};
     const md_tile_sink sink = {.context = &piece, .take = take_tile};
     md_tile_job job = pass->job;
     job.sink = &sink;
-    const size_t k = item / pass->across;
-    const bool all = pass->purpose == TO_FLUSH;
-    md_tile_range range = {.column = item % pass->across * pass->width,
-                           .first_kernel = all ? 0 : deferred->range[k],
-                           .end_kernel = all ? deferred->count : deferred->range[k + 1],
-                           .symmetric = pass->purpose == TO_KNOW};
-    range.columns = md_min(pass->columns - range.column, pass->width);
-    if (pass->rows == 0)
+    range.symmetric = pass->purpose == TO_KNOW;
+    if (pass->rows == 0 && pass->purpose == TO_FLUSH)
         flush_kept(&piece, range);
     for (range.row = 0; range.row < pass->rows; range.row += MD_TILE) {
         range.rows = md_min(pass->rows - range.row, MD_TILE);
-        md_tile_compute(&job, range, &deferred->gram->scratch[worker]);
+        md_tile_compute(&job, range, &pass->deferred->gram->scratch[worker]);
     }
 }
 
-static void run_pass(struct pass *pass, size_t threads)
+static void flush_columns(void *context, size_t item, size_t worker)
 {
-    const size_t ranges = pass->purpose == TO_FLUSH ? 1 : pass->deferred->ranges;
-    pass->width = pass->purpose == TO_FLUSH ? (size_t)MD_TILE : (size_t)NARROW;
-    pass->across = md_pieces(pass->columns, pass->width);
-    md_parallel_for(threads, pass->across * ranges, run_item, pass);
+    const struct pass *pass = context;
+    const md_span own = pass->deferred->own;
+    md_tile_range range = {.column = own.first + item * pass->width,
+                           .end_kernel = pass->deferred->count};
+    range.columns = md_min(own.end - range.column, pass->width);
+    compute(pass, range, worker);
+}
+
+/* Kernel values do not depend on the width. */
+static size_t width_for(size_t columns, size_t widest, size_t least, size_t items)
+{
+    size_t width = widest;
+    while (width > least && md_pieces(columns, width) < items)
+        width /= 2;
+    return width;
 }
 
 /* Kernels of slots, or of the live ones only; false: there are none. */
-static bool want(md_deferred *deferred, bool live)
+static bool want(md_deferred *deferred, bool *wanted, bool live)
 {
     bool any = false;
     for (size_t m = 0; m < deferred->count; m++) {
         const md_slot *slot = md_deferred_slot(deferred, m);
-        deferred->wanted[m] = slot->score != NULL && (slot->live || !live) &&
-                              (deferred->gram->mix == NULL || deferred->gram->mix[m] != 0);
-        if (deferred->wanted[m])
-            deferred->last_wanted = m;
-        any = any || deferred->wanted[m];
+        wanted[m] = slot->score != NULL && (slot->live || !live) &&
+                    (deferred->gram->mix == NULL || deferred->gram->mix[m] != 0);
+        if (wanted[m])
+            deferred->last_wanted = m; /* of a mixture, which is live or not as a whole */
+        any = any || wanted[m];
     }
     return any;
 }
@@ -243,28 +250,50 @@ static void find_room(md_deferred *deferred, size_t fresh, size_t count)
             deferred->keep[i] = NULL; /* a later one has taken its place */
 }
 
+/* So many values of every kernel were computed. */
+static void note_work(const md_deferred *deferred, size_t values)
+{
+    size_t kernels = 0;
+    for (size_t m = 0; m < deferred->count; m++)
+        kernels += deferred->wanted[m];
+    md_comm_note_work(deferred->gram->comm, (double)values * (double)kernels);
+}
+
+/* Rows of changes, to stand on the left. */
+static medley_status gather_changed(md_deferred *deferred, const size_t *rows, size_t count,
+                                    medley_error *error)
+{
+    const md_some_rows some = {.rows = rows,
+                               .count = count,
+                               .most = md_max(deferred->due_most, MD_TILE),
+                               .threads = deferred->gram->threads};
+    return md_prepared_gather_again(&deferred->left, deferred->gram->prepared, &some, error);
+}
+
 /* Changes first .. first + count - 1, at most MD_TILE. */
 static medley_status flush_some(md_deferred *deferred, size_t first, size_t count,
                                 medley_error *error)
 {
     md_gram *gram = deferred->gram;
-    MD_CLEARED(md_prepared_clear) md_prepared left = {0};
     const size_t fresh = list_fresh(deferred, first, count);
     if (fresh > 0)
-        MEDLEY_TRY(md_prepared_gather(&left, gram->prepared, deferred->fresh_row, fresh, error));
+        MEDLEY_TRY(gather_changed(deferred, deferred->fresh_row, fresh, error));
     find_room(deferred, fresh, count);
     struct pass pass = {.deferred = deferred,
                         .purpose = TO_FLUSH,
                         .job = {.bank = gram->bank,
-                                .left = &left,
+                                .left = &deferred->left,
                                 .right = gram->prepared,
                                 .wanted = deferred->wanted},
                         .left_row = deferred->fresh_row,
                         .rows = fresh,
-                        .columns = deferred->n,
+                        .columns = deferred->own.end - deferred->own.first,
                         .first_due = first,
                         .due_rows = count};
-    run_pass(&pass, gram->threads);
+    pass.width = width_for(pass.columns, MD_TILE, LEAST_WIDTH, ITEMS_OF_A_THREAD * gram->threads);
+    md_parallel_for(gram->threads, md_pieces(pass.columns, pass.width), flush_columns, &pass);
+    note_work(deferred, fresh * pass.columns);
+    deferred->is_partial = true;
     deferred->counts.computed += fresh;
     deferred->counts.found += count - fresh;
     return MEDLEY_OK;
@@ -274,7 +303,7 @@ medley_status md_deferred_flush(md_deferred *deferred, medley_error *error)
 {
     const size_t due = deferred->due_count;
     deferred->due_count = 0; /* also where flushing fails: nothing is flushed twice */
-    if (due == 0 || !want(deferred, true))
+    if (due == 0 || !want(deferred, deferred->wanted, true))
         return MEDLEY_OK;
     md_kept_rows_prepare(deferred);
     for (size_t d = 0; d < due; d += MD_TILE)
@@ -284,50 +313,92 @@ medley_status md_deferred_flush(md_deferred *deferred, medley_error *error)
 
 /* ---- open rows ---- */
 
+/* Rows are opened in one pass: for some kernels and some of the open rows, as columns, scores are
+ * taken over from what was flushed, get the changes that are due, and values are learnt. */
+struct opening {
+    struct pass know, enter;
+    bool enters; /* something is due */
+    size_t across;
+};
+
 /* What was flushed, as it is found by row. Also for slots without an entry so far: their owner
  * may have read the scores from a file. */
-static void copy_scores(md_deferred *deferred)
+static void copy_scores(const md_deferred *deferred, md_tile_range range)
 {
-    for (size_t m = 0; m < deferred->count; m++) {
+    const float *flushed = deferred->open_flushed;
+    for (size_t m = range.first_kernel; m < range.end_kernel; m++) {
         const md_slot *slot = &deferred->slots[m];
         for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++)
-            for (size_t s = 0; s < deferred->open_count; s++)
+            for (size_t s = range.column; s < range.column + range.columns; s++)
                 slot->open_score[l * deferred->open_most + s] =
-                    slot->score[l * deferred->n + deferred->open_row[s]];
+                    flushed != NULL ? flushed[(deferred->open_place[s] * deferred->count + m) *
+                                                  deferred->labels +
+                                              l]
+                                    : slot->score[l * deferred->n + deferred->open_row[s]];
     }
+}
+
+static void open_columns(void *context, size_t item, size_t worker)
+{
+    const struct opening *opening = context;
+    const md_deferred *deferred = opening->know.deferred;
+    const size_t k = item / opening->across;
+    md_tile_range range = {.column = item % opening->across * opening->know.width,
+                           .first_kernel = deferred->range[k],
+                           .end_kernel = deferred->range[k + 1]};
+    range.columns = md_min(opening->know.columns - range.column, opening->know.width);
+    copy_scores(deferred, range);
+    if (opening->enters)
+        compute(&opening->enter, range, worker);
+    compute(&opening->know, range, worker);
+}
+
+static medley_status gather_open(md_deferred *deferred, medley_error *error)
+{
+    const md_some_rows some = {.rows = deferred->open_row,
+                               .count = deferred->open_count,
+                               .most = deferred->open_most,
+                               .threads = deferred->gram->threads};
+    MEDLEY_TRY(md_prepared_gather_again(&deferred->open, deferred->gram->prepared, &some, error));
+    return md_prepared_index(&deferred->open, error);
 }
 
 medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error)
 {
-    md_gram *gram = deferred->gram;
-    MD_CLEARED(md_prepared_clear) md_prepared right = {0};
-    MD_CLEARED(md_prepared_clear) md_prepared left = {0};
-    copy_scores(deferred);
-    if (deferred->open_count == 0 || !want(deferred, false))
+    const md_gram *gram = deferred->gram;
+    if (deferred->open_count == 0)
         return MEDLEY_OK;
-    MEDLEY_TRY(md_prepared_gather(&right, gram->prepared, deferred->open_row, deferred->open_count,
-                                  error));
-    MEDLEY_TRY(md_prepared_index(&right, error));
-    struct pass pass = {.deferred = deferred,
-                        .purpose = TO_KNOW,
-                        .job = {.bank = gram->bank,
-                                .left = &right,
-                                .right = &right,
-                                .columns_of = deferred->open_row,
-                                .wanted = deferred->wanted},
-                        .left_row = deferred->open_row,
-                        .right_row = deferred->open_row,
-                        .rows = deferred->open_count,
-                        .columns = deferred->open_count};
-    run_pass(&pass, gram->threads);
-    if (deferred->due_count == 0 || !want(deferred, true))
+    MEDLEY_TRY(md_deferred_gather_open(deferred, error));
+    if (!want(deferred, deferred->known, false)) {
+        copy_scores(deferred, (md_tile_range){.columns = deferred->open_count,
+                                              .end_kernel = deferred->count});
         return MEDLEY_OK;
-    MEDLEY_TRY(
-        md_prepared_gather(&left, gram->prepared, deferred->due_row, deferred->due_count, error));
-    pass.purpose = TO_ENTER;
-    pass.job.left = &left;
-    pass.left_row = deferred->due_row;
-    pass.rows = deferred->due_count;
-    run_pass(&pass, gram->threads);
+    }
+    MEDLEY_TRY(gather_open(deferred, error));
+    struct opening opening = {.know = {.deferred = deferred,
+                                       .purpose = TO_KNOW,
+                                       .job = {.bank = gram->bank,
+                                               .left = &deferred->open,
+                                               .right = &deferred->open,
+                                               .columns_of = deferred->open_row,
+                                               .wanted = deferred->known},
+                                       .left_row = deferred->open_row,
+                                       .right_row = deferred->open_row,
+                                       .rows = deferred->open_count,
+                                       .columns = deferred->open_count}};
+    opening.know.width =
+        width_for(deferred->open_count, WIDE, NARROW, md_pieces(gram->threads, deferred->ranges));
+    opening.across = md_pieces(deferred->open_count, opening.know.width);
+    opening.enters = deferred->due_count > 0 && want(deferred, deferred->wanted, true);
+    if (opening.enters) {
+        MEDLEY_TRY(gather_changed(deferred, deferred->due_row, deferred->due_count, error));
+        opening.enter = opening.know;
+        opening.enter.purpose = TO_ENTER;
+        opening.enter.job.left = &deferred->left;
+        opening.enter.job.wanted = deferred->wanted;
+        opening.enter.left_row = deferred->due_row;
+        opening.enter.rows = deferred->due_count;
+    }
+    md_parallel_for(gram->threads, opening.across * deferred->ranges, open_columns, &opening);
     return MEDLEY_OK;
 }

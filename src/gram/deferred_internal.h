@@ -26,9 +26,10 @@ typedef struct md_kept_rows {
     size_t capacity, count; /* rows */
     size_t kernels;         /* of a row */
     size_t *place;          /* [kernels of the bank] where each one's values are; SIZE_MAX: not */
-    float **values;         /* [capacity] of [kernels][n]; NULL: not yet */
+    float **values;         /* [capacity] of [kernels][width]; NULL: not yet */
     float **slab;           /* [n] memory of some rows: one large array has large pages */
     size_t slabs, slab_rows;
+    size_t width;     /* floats of a row of one kernel: those of the own columns */
     size_t *row;      /* [capacity] */
     size_t *position; /* [n] position + 1; 0: not kept */
     uint32_t *uses;   /* [n] how often a row was flushed */
@@ -55,9 +56,18 @@ struct md_deferred {
     size_t *fresh_row;   /* row of each of these */
     float **keep;        /* where its values are to be kept; NULL: nowhere */
 
-    bool *wanted;       /* [count] kernels of a pass */
+    bool *wanted;       /* [count] kernels of the changes that are flushed or entered */
+    bool *known;        /* [count] kernels whose values the open rows need */
     size_t last_wanted; /* the last of these */
     float **sums;       /* [threads] of a mixture: [MD_TILE][MD_TILE] */
+    md_span own;        /* rows whose scores this rank keeps up to date; the others' come when open
+                         * rows need them, and all of them when everything is flushed */
+    bool is_partial;    /* something was flushed since all ranks had all scores */
+    float *
+        open_flushed; /* [open_most][slots][labels] of the open rows, those of each rank together */
+    size_t *open_place; /* [open_most] where an open row is among these */
+    md_prepared open;   /* the open rows */
+    md_prepared left;   /* rows of changes */
     size_t memory;      /* for kept rows; 0: no limit */
     md_kept_rows kept;
     md_deferred_counts counts;
@@ -76,6 +86,14 @@ medley_status md_deferred_flush(md_deferred *deferred, medley_error *error);
 /* Fills open_score and values of all slots for the open rows. */
 medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error);
 
+/* ---- deferred_ranks.c ---- */
+enum { MD_OWN_UNIT = 16 }; /* columns that stay together: products have them side by side */
+
+/* The flushed scores of the open rows, from the ranks that have them, to open_flushed. */
+medley_status md_deferred_gather_open(md_deferred *deferred, medley_error *error);
+/* The flushed scores of all rows. */
+medley_status md_deferred_gather_all(md_deferred *deferred, medley_error *error);
+
 /* ---- deferred_kept.c ---- */
 void md_kept_rows_clear(md_kept_rows *kept);
 medley_status md_kept_rows_init(md_kept_rows *kept, const md_deferred *deferred,
@@ -85,7 +103,7 @@ void md_kept_rows_prepare(md_deferred *deferred);
 /* Room for a row: its values, or NULL if others are worth more. used[count]: values that must stay.
  */
 float *md_kept_rows_take(md_deferred *deferred, size_t row, const float *const *used, size_t count);
-/* [kernels][n], or NULL. */
+/* [kernels][width], or NULL. */
 const float *md_kept_rows_find(const md_deferred *deferred, size_t row);
 
 #endif

@@ -53,7 +53,8 @@ void md_kept_rows_prepare(md_deferred *deferred)
     kept->kernels = 0;
     for (size_t m = 0; m < deferred->count; m++)
         kept->place[m] = deferred->wanted[m] ? kept->kernels++ : SIZE_MAX;
-    const double bytes = (double)kept->kernels * (double)deferred->n * sizeof(float);
+    kept->width = deferred->own.end - deferred->own.first;
+    const double bytes = (double)kept->kernels * (double)kept->width * sizeof(float);
     const double fits =
         deferred->memory > 0 ? (double)deferred->memory / bytes : (double)deferred->n;
     kept->capacity = fits < (double)deferred->n ? (size_t)fits : deferred->n;
@@ -61,10 +62,10 @@ void md_kept_rows_prepare(md_deferred *deferred)
 }
 
 /* Memory of the next row; NULL: there is none. */
-static float *allocate_row(md_kept_rows *kept, size_t n)
+static float *allocate_row(md_kept_rows *kept)
 {
     const size_t in_slab = kept->count % kept->slab_rows;
-    const size_t size = kept->kernels * n;
+    const size_t size = kept->kernels * kept->width;
     if (in_slab == 0) {
         const size_t rows = md_min(kept->capacity - kept->count, kept->slab_rows);
         float *slab = md_alloc_aligned(rows * size, sizeof(float));
@@ -109,7 +110,7 @@ float *md_kept_rows_take(md_deferred *deferred, size_t row, const float *const *
             return NULL;
         kept->position[kept->row[position]] = 0;
     } else {
-        kept->values[position] = allocate_row(kept, deferred->n);
+        kept->values[position] = allocate_row(kept);
         if (kept->values[position] == NULL) { /* no need to fail: what is kept is enough */
             kept->capacity = kept->count;
             return NULL;

@@ -185,6 +185,7 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
     gram->count = bank->count;
     gram->threads = md_max(options->threads, 1);
     gram->observer = options->observer;
+    gram->comm = options->comm;
     gram->began = md_clock_seconds();
     MEDLEY_TRY(md_pool_new(&gram->pool, &gram->stored, gram->count, sizeof *gram->stored, error));
     MEDLEY_TRY(

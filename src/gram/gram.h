@@ -6,6 +6,7 @@
 #ifndef MD_GRAM_H
 #define MD_GRAM_H
 
+#include "comm/comm.h"
 #include "gram/prepared_rows.h"
 #include "medley/observer.h"
 
@@ -15,6 +16,7 @@ typedef struct md_gram_options {
     size_t threads;
     size_t memory;                   /* budget in bytes for kernel values; 0: no limit */
     const medley_observer *observer; /* may be NULL */
+    medley_comm *comm; /* the columns of deferred scores are divided among its ranks; NULL: alone */
 } md_gram_options;
 
 /* Training Gram matrices of prepared rows with themselves. Learns the means of centred kernels into

@@ -22,6 +22,7 @@ struct md_gram {
     const md_prepared *prepared;
     size_t n, count, threads;
     const medley_observer *observer;
+    medley_comm *comm;
     double began;
     bool streamed;
     size_t bytes;

@@ -44,6 +44,17 @@ medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medle
 medley_status md_prepared_gather(md_prepared *subset, const md_prepared *prepared,
                                  const size_t *rows, size_t count, medley_error *error);
 
+/* The same where it is done many times: memory for `most` rows is kept in subset, which is empty at
+ * first and cleared in the end. */
+typedef struct md_some_rows {
+    const size_t *rows;
+    size_t count, most;
+    size_t threads;
+} md_some_rows;
+
+medley_status md_prepared_gather_again(md_prepared *subset, const md_prepared *prepared,
+                                       const md_some_rows *some, medley_error *error);
+
 /* The rows of other, prepared rows of the same bank, after those of prepared rows, ready to stand
  * on the right. On failure prepared rows stay as they are. Precomputed kernels, whose values are
  * not of rows, have no place here. */

@@ -92,6 +92,7 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
             md_block_count_iterate(online->problem.blocks[m]);
         i += round.size;
     }
+    MEDLEY_TRY(md_exchange_check(online->exchange, error));
     if (online->failure != NULL)
         return md_fail_structure(online->problem.space, online->failure, error);
     return refresh(online, error);

@@ -78,7 +78,8 @@ md_online_settings md_problem_settings(const md_problem *problem)
         .by_block = has_large_tables(problem),
         .least_part = has_large_tables(problem) ? least_step(problem) : 0,
         .seed = (uint64_t)options->seed,
-        .threads = problem->threads};
+        .threads = problem->threads,
+        .comm = options->comm};
 }
 
 medley_status md_train_and_build(medley_model **model, md_problem *problem,

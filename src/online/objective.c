@@ -81,6 +81,32 @@ static double penalty_now(md_online *online)
     return value;
 }
 
+/* A structure that a program has brought may fail, on any rank. */
+static medley_status check_structures(const struct measure *measure, medley_error *error)
+{
+    const md_online *online = measure->online;
+    const char *failure = NULL;
+    for (size_t t = 0; t < measure->inferences && failure == NULL; t++)
+        failure = measure->inference[t].workspace.failure;
+    bool any = failure != NULL;
+    MEDLEY_TRY(md_comm_any(online->settings.comm, &any, error));
+    if (!any)
+        return MEDLEY_OK;
+    return md_fail_structure(online->problem.space,
+                             failure != NULL ? failure : "it failed on another rank", error);
+}
+
+static void note_work(const md_online *online, const size_t *which, size_t count)
+{
+    const md_online_problem *p = &online->problem;
+    double parts = 0;
+    for (size_t i = 0; online->settings.comm != NULL && i < count; i++) {
+        const size_t length = p->examples[which[i]].length;
+        parts += (double)(length * md_row_width(p->space, length));
+    }
+    md_comm_note_work(online->settings.comm, parts * (double)p->block_count);
+}
+
 medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t count,
                                   double *mean_loss, medley_error *error)
 {
@@ -98,19 +124,19 @@ medley_status md_online_mean_loss(md_online *online, const size_t *which, size_t
     for (size_t t = 0; t < measure.inferences; t++)
         MEDLEY_TRY(md_inference_init(&measure.inference[t], online->problem.space, online->longest,
                                      error));
-    for (size_t done = 0; done < count; done += measure.count) {
+    const md_span own = md_comm_share(online->settings.comm, count, CHUNK);
+    for (size_t done = own.first; done < own.end; done += measure.count) {
         measure.which = which + done;
         measure.loss = losses + done;
-        measure.count = count - done;
+        measure.count = own.end - done;
         if (window != NULL)
-            MEDLEY_TRY(window->open(window->context, measure.which, count - done, CHUNK,
+            MEDLEY_TRY(window->open(window->context, measure.which, measure.count, CHUNK,
                                     &measure.count, error));
         md_parallel_for(threads, md_pieces(measure.count, measure.some), measure_some, &measure);
     }
-    for (size_t t = 0; t < measure.inferences; t++)
-        if (measure.inference[t].workspace.failure != NULL)
-            return md_fail_structure(online->problem.space, measure.inference[t].workspace.failure,
-                                     error);
+    note_work(online, which + own.first, own.end - own.first);
+    MEDLEY_TRY(check_structures(&measure, error));
+    MEDLEY_TRY(md_comm_gather(online->settings.comm, losses, count, CHUNK, sizeof *losses, error));
     *mean_loss = online->diverged ? INFINITY : add_up(losses, count) / (double)count;
     return MEDLEY_OK;
 }

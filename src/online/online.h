@@ -11,6 +11,7 @@
 
 typedef struct md_rule md_rule;
 typedef struct md_gather md_gather; /* gather.h */
+typedef struct md_exchange md_exchange;
 
 /* Of rules whose rates the user chooses (MD_TAKES_RATES). */
 typedef struct md_rate_settings {
@@ -45,6 +46,7 @@ typedef struct md_online_settings {
                     * part of theta may belong to rows that are not here */
     uint64_t seed;
     size_t threads;
+    medley_comm *comm; /* examples are divided among its ranks; NULL: the process is alone */
 } md_online_settings;
 
 /* What is learnt from what: read only but for what the blocks hold; every pointer is borrowed. */
@@ -66,9 +68,9 @@ typedef struct md_online_problem {
     size_t visit_count;
 } md_online_problem;
 
-/* A row of an example of a round. */
+/* A row of an example of a round, by its place in the list of those that this rank scores. */
 typedef struct md_round_place {
-    size_t item, row;
+    size_t place, row;
 } md_round_place;
 
 /* What changes while learning, but for what the blocks hold; made by md_online_init only. */
@@ -98,7 +100,9 @@ typedef struct md_online {
     md_gradient *gradients;       /* [batch] */
     double *loss;                 /* [batch] */
     size_t *dropped;              /* [batch] rows and parts that were left alone */
-    size_t *by_length;            /* [batch] items of a round, those that take longest first */
+    size_t *mine;                 /* [batch] items of a round that this rank scores */
+    size_t *cost;                 /* [batch] what each takes */
+    md_exchange *exchange;        /* NULL: the process is alone */
     md_round_place *cuts;         /* where groups of rows of a round begin (round.c) */
     size_t left_out;              /* these, so far */
     double loss_sum;              /* of the examples of this epoch so far, as they were met */

@@ -5,7 +5,8 @@
 #include "base/parallel.h"
 #include "online/gather.h"
 
-static const double WORTH_A_THREAD = 1e4;           /* values looked at to score */
+static const double WORTH_A_THREAD = 1e4; /* values looked at to score */
+static const double WORTH_GROUPS = 2e4; /* the same of a thread that shares examples with others */
 enum { FEWEST_GROUPS = 4, GROUPS_OF_A_THREAD = 2 }; /* of rows that are scored block by block */
 
 static md_example example_of(const md_round *round, size_t item)
@@ -104,17 +105,19 @@ static void score_item(const md_round *round, size_t item)
 
 /* Where each thread has a few examples only, the longest ones come first: what is left in the end,
  * when some threads wait for others, is short. */
-static void sort_by_length(const md_round *round)
+static void sort_by_cost(const md_round *round)
 {
     enum { FEW = 32 };
-    size_t *order = round->online->by_length;
-    const bool few = round->threads > 1 && round->size <= FEW * round->threads;
-    for (size_t i = 0; i < round->size; i++) {
-        const size_t length = example_of(round, i).length;
+    const size_t *cost = round->online->cost;
+    size_t *own = round->online->mine;
+    if (round->threads == 1 || round->own > FEW * round->threads)
+        return;
+    for (size_t i = 0; i < round->own; i++) {
+        const size_t item = own[i];
         size_t at = i;
-        for (; few && at > 0 && example_of(round, order[at - 1]).length < length; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
+        for (; at > 0 && cost[own[at - 1]] < cost[item]; at--)
+            own[at] = own[at - 1];
+        own[at] = item;
     }
 }
 
@@ -123,13 +126,13 @@ static void find_one_gradient(void *context, size_t place, size_t worker)
 {
     (void)worker;
     const md_round *round = context;
-    const size_t *order = round->online->by_length;
+    const size_t *own = round->online->mine;
     if (round->threads > 1 && place < round->threads)
-        prefetch(round, order[place]);
-    if (place + round->threads < round->size)
-        prefetch(round, order[place + round->threads]);
-    score_item(round, order[place]);
-    find_gradient(round, order[place]);
+        prefetch(round, own[place]);
+    if (place + round->threads < round->own)
+        prefetch(round, own[place + round->threads]);
+    score_item(round, own[place]);
+    find_gradient(round, own[place]);
 }
 
 /* What went wrong with an example is noted. */
@@ -167,31 +170,28 @@ static bool can_be_cut(const md_online_problem *p)
     return true;
 }
 
-static size_t cost_of_row(const md_round *round, size_t item)
-{
-    return md_row_width(round->online->problem.space, example_of(round, item).length);
-}
-
 /* Group g begins with the first row that has g shares of the costs, or more, before it. */
 static void cut_round(md_round *round)
 {
     const bool inside = can_be_cut(&round->online->problem);
     md_round_place *cut = round->online->cuts;
     size_t total = 0;
-    for (size_t i = 0; i < round->size; i++)
-        total += example_of(round, i).length * cost_of_row(round, i);
+    for (size_t i = 0; i < round->own; i++)
+        total += round->online->cost[round->online->mine[i]];
     size_t before = 0;
     size_t group = 0;
-    for (size_t i = 0; i < round->size; i++) {
-        const size_t cost = cost_of_row(round, i);
-        for (size_t row = 0; row < example_of(round, i).length; row++, before += cost)
+    for (size_t i = 0; i < round->own; i++) {
+        const size_t item = round->online->mine[i];
+        const size_t rows = example_of(round, item).length;
+        const size_t cost = round->online->cost[item] / rows;
+        for (size_t row = 0; row < rows; row++, before += cost)
             for (; (inside || row == 0) && group < round->groups &&
                    before * round->groups >= group * total;
                  group++)
                 cut[group] = (md_round_place){i, row};
     }
     for (; group <= round->groups; group++)
-        cut[group] = (md_round_place){round->size, 0};
+        cut[group] = (md_round_place){round->own, 0};
 }
 
 static void score_group(void *context, size_t group, size_t worker)
@@ -201,13 +201,14 @@ static void score_group(void *context, size_t group, size_t worker)
     const md_online_problem *p = &round->online->problem;
     const md_round_place from = round->online->cuts[group];
     const md_round_place to = round->online->cuts[group + 1];
-    const size_t end = to.item + (to.row > 0);
+    const size_t end = to.place + (to.row > 0);
     for (size_t m = 0; m < p->block_count; m++)
-        for (size_t i = from.item; i < end; i++) {
-            const md_example example = example_of(round, i);
-            const size_t first = i == from.item ? from.row : 0;
-            const size_t last = i == to.item ? to.row : example.length;
-            float *score = round->online->inference[i].score;
+        for (size_t i = from.place; i < end; i++) {
+            const size_t item = round->online->mine[i];
+            const md_example example = example_of(round, item);
+            const size_t first = i == from.place ? from.row : 0;
+            const size_t last = i == to.place ? to.row : example.length;
+            float *score = round->online->inference[item].score;
             if (first == 0 && last == example.length)
                 p->blocks[m]->class->score(p->blocks[m], example, score);
             else if (first < last)
@@ -219,18 +220,20 @@ static void find_scored_gradient(void *context, size_t place, size_t worker)
 {
     (void)worker;
     const md_round *round = context;
-    find_gradient(round, round->online->by_length[place]);
+    find_gradient(round, round->online->mine[place]);
 }
 
 static void find_gradients_by_groups(md_round *round)
 {
     const md_online_problem *p = &round->online->problem;
     round->groups = md_round_groups(round->threads);
-    for (size_t i = 0; i < round->size; i++)
-        clear_scores(p, example_of(round, i), round->online->inference[i].score);
+    for (size_t i = 0; i < round->own; i++) {
+        const size_t item = round->online->mine[i];
+        clear_scores(p, example_of(round, item), round->online->inference[item].score);
+    }
     cut_round(round);
     md_parallel_for(round->threads, round->groups, score_group, round);
-    md_parallel_for(round->threads, round->size, find_scored_gradient, round);
+    md_parallel_for(round->threads, round->own, find_scored_gradient, round);
 }
 
 /* ---- structures that look ahead ---- */
@@ -239,7 +242,7 @@ static void score_one(void *context, size_t place, size_t worker)
 {
     (void)worker;
     const md_round *round = context;
-    score_item(round, round->online->by_length[place]);
+    score_item(round, round->online->mine[place]);
 }
 
 void md_online_look_ahead(const md_online_problem *p, md_inference *inference, const size_t *which,
@@ -268,29 +271,46 @@ static void find_gradients_ahead(md_round *round)
     md_parallel_for(round->threads, round->size, find_scored_gradient, round);
 }
 
-static size_t scoring_threads(const md_round *round)
+/* ---- rounds ---- */
+
+/* Parts of rows, as they are scored by one block. */
+static void find_costs(const md_round *round)
 {
-    const md_online_problem *p = &round->online->problem;
-    size_t parts = 0;
     for (size_t i = 0; i < round->size; i++) {
         const size_t length = example_of(round, i).length;
-        parts += length * md_row_width(p->space, length);
+        round->online->cost[i] = length * md_row_width(round->online->problem.space, length);
     }
-    const double work = (double)parts * (double)p->block_count;
-    return round->size > 1 ? md_threads_for(round->online->settings.threads, work, WORTH_A_THREAD)
-                           : 1;
+}
+
+/* The items of this rank. */
+static void find_own_gradients(md_round *round)
+{
+    md_online *online = round->online;
+    const double blocks = (double)online->problem.block_count;
+    const size_t threads = online->settings.threads;
+    double work = 0;
+    for (size_t i = 0; i < round->own; i++)
+        work += blocks * (double)online->cost[online->mine[i]];
+    round->threads = round->own > 0 ? md_threads_for(threads, work, WORTH_A_THREAD) : 1;
+    sort_by_cost(round);
+    const bool few = round->threads > 1 && 2 * round->threads > round->own &&
+                     md_threads_for(threads, work, WORTH_GROUPS) == threads;
+    if (md_looks_ahead(online->problem.space))
+        find_gradients_ahead(round);
+    else if (online->settings.by_block || (few && can_be_cut(&online->problem)))
+        find_gradients_by_groups(round);
+    else
+        md_parallel_for(md_min(round->threads, round->own), round->own, find_one_gradient, round);
+    md_comm_note_work(online->settings.comm, work);
 }
 
 bool md_online_find_gradients(md_online *online, md_round *round)
 {
-    round->threads = scoring_threads(round);
-    sort_by_length(round);
-    if (md_looks_ahead(online->problem.space))
-        find_gradients_ahead(round);
-    else if (online->settings.by_block)
-        find_gradients_by_groups(round);
-    else
-        md_parallel_for(round->threads, round->size, find_one_gradient, round);
+    find_costs(round);
+    md_round_divide(round);
+    find_own_gradients(round);
+    if (round->own < round->size && !md_round_exchange(round))
+        return false;
     if (online->gather != NULL && online->settings.rule->distributions == NULL)
         gather_gradients(online, round);
     for (size_t i = 0; i < round->size; i++) {

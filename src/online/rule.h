@@ -18,6 +18,7 @@ typedef struct md_round {
     size_t size;
     bool is_last;     /* of the epoch */
     size_t gradients; /* in online->gradients: size, or 0 if no example had a loss */
+    size_t own;       /* of them are scored by this rank: online->mine */
     size_t threads;   /* that are worth it */
     size_t groups;    /* of rows that are scored together; scores are the same for any number */
 } md_round;
@@ -124,6 +125,21 @@ bool md_online_norms_are_finite(const md_online *online);
 
 /* Groups of rows of a round that so many threads score. */
 size_t md_round_groups(size_t threads);
+
+/* Which items of a round this rank scores: online->mine; by online->cost, or all of them where
+ * exchanging them would take longer. */
+void md_round_divide(md_round *round);
+
+/* What the ranks have found for their items is told to all of them. False: that was not possible,
+ * and the epoch fails (md_exchange_check). */
+bool md_round_exchange(md_round *round);
+
+medley_status md_exchange_create(md_exchange **exchange, const medley_comm *comm,
+                                 medley_error *error);
+void md_exchange_free(md_exchange *exchange);
+MD_OWNER(md_exchange_free, md_exchange)
+/* Did an exchange fail? */
+medley_status md_exchange_check(const md_exchange *exchange, medley_error *error);
 
 /* The scores of an example by all blocks. */
 void md_online_score(const md_online_problem *problem, md_example example, float *score);

@@ -15,7 +15,10 @@ static medley_status init_batch(md_online *online, medley_error *error)
     MEDLEY_TRY(md_pool_new(pool, &online->gradients, batch, sizeof *online->gradients, error));
     MEDLEY_TRY(md_pool_new(pool, &online->loss, batch, sizeof *online->loss, error));
     MEDLEY_TRY(md_pool_new(pool, &online->dropped, batch, sizeof *online->dropped, error));
-    MEDLEY_TRY(md_pool_new(pool, &online->by_length, batch, sizeof *online->by_length, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->mine, batch, sizeof *online->mine, error));
+    MEDLEY_TRY(md_pool_new(pool, &online->cost, batch, sizeof *online->cost, error));
+    if (medley_comm_size(online->settings.comm) > 1)
+        MEDLEY_TRY(md_exchange_create(&online->exchange, online->settings.comm, error));
     MEDLEY_TRY(md_pool_new(pool, &online->cuts, md_round_groups(online->settings.threads) + 1,
                            sizeof *online->cuts, error));
     for (size_t b = 0; b < batch; b++)
@@ -60,6 +63,7 @@ void md_online_clear(md_online *online)
         md_inference_clear(&online->inference[b]);
     if (online->settings.rule != NULL && online->settings.rule->clear != NULL)
         online->settings.rule->clear(online);
+    md_exchange_free(online->exchange);
     md_pool_clear(&online->pool);
     *online = (md_online){0};
 }

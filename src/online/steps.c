@@ -7,7 +7,7 @@
 /* No length that single precision could show. */
 static const double VANISHED = 1e-30;
 static const double VALUES_OF_A_THREAD = 5e5;  /* touched by a step, to be worth one more */
-static const double LOOKUPS_OF_A_THREAD = 1e3; /* the same for explicit features looked up */
+static const double LOOKUPS_OF_A_THREAD = 400; /* the same for explicit features looked up */
 static const double DENSE_COST = 1.0 / 16;     /* of a value that is part of a matrix product */
 enum { SHARES = 8 }; /* of the blocks for each thread: few, since a block alone may be tiny */
 

@@ -61,10 +61,11 @@ static size_t rows_of_a_round(const md_problem *problem)
 }
 
 /* Kernels learn best one by one, while scoring explicit features pays for waking a second thread
- * only if there are some sequences to score. */
+ * only if there are some sequences to score. Losses by marginals, which have no kinks, take more at
+ * a time without harm if there are many. */
 size_t md_problem_batch(const md_problem *problem)
 {
-    enum { BATCH = 8 };
+    enum { BATCH = 8, MOST_BATCH = 32, SHARE = 256 };
     const md_task_defaults *defaults = &problem->task->defaults;
     const md_method_traits *traits = problem->method->traits;
     if (problem->options->batch > 0)
@@ -77,7 +78,9 @@ size_t md_problem_batch(const md_problem *problem)
     if (traits != NULL && traits->examples > 0)
         return md_min(traits->examples, problem->example_count);
     if (defaults->most_batch == 0)
-        return BATCH;
+        return problem->online->loss->by_marginals
+                   ? md_max(md_min(problem->example_count / SHARE, MOST_BATCH), BATCH)
+                   : BATCH;
     const size_t share = problem->example_count / defaults->batch_share + 1;
     return share < defaults->most_batch ? share : defaults->most_batch;
 }
@@ -104,10 +107,12 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
 
 /* For kernel values; 0: what there is. A method that changes few rows a few times needs few kernel
  * rows, and computes them on the fly sooner than it could fill large matrices; the more so if it
- * works on a part of the rows for long. */
+ * works on a part of the rows for long. Ranks compute their shares of rows as they are needed. */
 static size_t limit_of_values(const md_problem *problem)
 {
     const md_method_traits *traits = problem->method->traits;
+    if (medley_comm_size(problem->options->comm) > 1)
+        return 1;
     const bool few = traits != NULL && traits->few_changes && problem->online->loss->has_margin &&
                      problem->options->memory == 0;
     if (few && traits->rows > 0 && problem->train->rows > traits->rows)
@@ -126,7 +131,8 @@ static medley_status find_values(md_problem *problem, medley_error *error)
     side->limit = limit;
     const md_gram_options options = {.threads = problem->threads,
                                      .memory = limit > 0 && limit < memory ? limit : memory,
-                                     .observer = &problem->progress.watch};
+                                     .observer = &problem->progress.watch,
+                                     .comm = problem->options->comm};
     return md_gram_create(&side->gram, &problem->bank, &problem->prepared, &options, error);
 }
 

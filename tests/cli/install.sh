@@ -107,6 +107,7 @@ example pieces '^ 300 rows seen, .*accuracy 0\.[78]' '^1800 rows seen, .*accurac
 example choose '^penalty .* \(best\)$' '^lambda .* kernels, accuracy 0\.' '^everything .* choose.html$'
 check "example choose leaves its report" grep -q '</html>' choose.html
 example segments '^40 signals: 9[0-9]\.. % of the candidates right, [4-9]'
+example ranks '^1 ranks: accuracy 0\.8'
 example matching '^60 pairs of pictures, 9[0-9]\.. % matched'
 expect_exit 2 "the command refuses a model that needs a structure" "$prefix/bin/medley" inspect segments.medley
 expect_text "and names it" "needs the structure 'segments'" "$err"

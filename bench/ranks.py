@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What several ranks gain, and what they compute and exchange beside what docs/scale.md says.
+
+    bench/ranks.py speed [NAME...]      one rank of one thread against 2, 4 ... as many as processors
+    bench/ranks.py counts [NAME...]     counters of 2, 4 and 16 ranks against the formulas (small runs)
+
+Names: mnist conll trees spicy. $MEDLEY: the command; $MEDLEY_DATA: real data, and what is not there is
+left out. Needs mpirun and the plug-in. Speed: the best of MEDLEY_RUNS (2) runs each, the two kinds
+taking turns; efficiency is T1 / (p Tp). Models are compared, too.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MEDLEY = str(Path(os.environ.get("MEDLEY") or ROOT / "build" / "medley").resolve())
+DATA = Path(os.environ.get("MEDLEY_DATA") or ROOT.parent / "shared" / "data").resolve()
+MPIRUN = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
+RUNS = int(os.environ.get("MEDLEY_RUNS") or 2)
+ENVIRONMENT = {
+    **os.environ,
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
+IMAGES = ["--method", "obscure", "--p", "1.05", "--C", "100", "--views", "grid:2x2", "--kernel", "linear",
+          "--kernel", "poly(degree=2)", "--kernel", "rbf(auto)"]
+
+
+def problem(name, small):
+    """Options and file of a run; the file may be one that has to be generated: (generator, rows)."""
+    if name == "mnist":
+        rows = "1000" if small else "10000"
+        return [*IMAGES, "--memory", "64M" if small else "1G", "--sample", rows], \
+            DATA / "mnist" / "train-images-idx3-ubyte.gz"
+    if name == "conll":
+        sample = ["--sample", "800"] if small else []
+        return ["--template", "chunk", "--loss", "logistic", *sample], \
+            DATA / "conll2000" / "train.txt.gz"
+    if name == "trees":
+        sample = ["--sample", "300"] if small else []
+        return ["--epochs", "2", "--unlabelled", *sample], \
+            DATA / "ud-english-ewt" / "en_ewt-ud-train.conllu.gz"
+    rows, kernels = (300, 400) if small else (1000, 4000)
+    return ["--method", "spicy", "--views", f"random:{kernels}:1", "--kernel", "rbf(auto)"], \
+        ("ringnorm", rows)
+
+
+def train(ranks, model, options, file):
+    """The summary of a run, with its wall clock in it."""
+    start = [] if ranks == 1 else [MPIRUN, "-n", str(ranks)]
+    command = [*start, MEDLEY, "train", "--quiet", "--json", "--threads", "1", "--model", model]
+    began = time.monotonic()
+    done = subprocess.run([*command, *options, str(file)], capture_output=True, text=True,
+                          env=ENVIRONMENT, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{name_of(options)}: {done.stderr}")
+    told = json.loads(done.stdout)
+    told["wall"] = time.monotonic() - began
+    return told
+
+
+def name_of(options):
+    return " ".join(options)
+
+
+def prepare(name, small, folder):
+    options, file = problem(name, small)
+    if isinstance(file, tuple):
+        generator, rows = file
+        file = folder / f"{generator}{rows}.csv"
+        subprocess.run([MEDLEY, "generate", generator, "--rows", str(rows), "--output", str(file),
+                        "--quiet"], check=True)
+    if not file.exists():
+        print(f"skipped: {name}, there is no {file}")
+        return None
+    return options, file
+
+
+# ---- speed ----
+
+def speed(name, folder):
+    found = prepare(name, False, folder)
+    if found is None:
+        return
+    counts = [1, 2]
+    while counts[-1] * 2 <= len(os.sched_getaffinity(0)):
+        counts.append(counts[-1] * 2)
+    best = {}
+    for _ in range(RUNS):
+        for count in counts:
+            told = train(count, str(folder / f"{count}.medley"), *found)
+            if count not in best or told["seconds"]["total"] < best[count]["seconds"]["total"]:
+                best[count] = told
+    first = best[1]["seconds"]["total"]
+    for count in counts:
+        told = best[count]
+        total = told["seconds"]["total"]
+        same = (folder / "1.medley").read_bytes() == (folder / f"{count}.medley").read_bytes()
+        away = abs(told["objective"] / best[1]["objective"] - 1)
+        waiting = told.get("comm", {}).get("seconds", 0)
+        print(f"{name:6} {count:3} ranks {total:8.2f} s  efficiency {first / count / total:5.2f}  "
+              f"exchanging {waiting:6.2f} s  "
+              f"{'the same bytes' if same else f'objective {away:.1e} away'}", flush=True)
+
+
+# ---- counts ----
+
+def expected(name, told, first, ranks):
+    """(bytes gotten, work) of a rank; first: the counters of two ranks, where a formula has numbers
+    that depend on what is learnt (lengths of gradients, sizes of working sets)."""
+    away = (ranks - 1) / ranks
+    if name == "mnist":
+        rows, labels, kernels = told["examples"], 10, len(told["blocks"])
+        epochs = len(told["epochs"])
+        flushed = 4 * labels * kernels * rows  # bytes of all scores
+        return away * flushed * 2 * epochs, 2 * first["work"] / ranks
+    return 2 * away * first["bytes_gotten"], 2 * first["work"] / ranks
+
+
+def counts(name, folder):
+    found = prepare(name, True, folder)
+    if found is None:
+        return
+    first = None
+    for ranks in (2, 4, 16):
+        told = train(ranks, str(folder / "m.medley"), *found)
+        comm = told["comm"]
+        first = first or comm
+        size, work = expected(name, told, first, ranks)
+        print(f"{name:6} {ranks:3} ranks  gotten {comm['bytes_gotten'] / 1e6:9.2f} MB, formula "
+              f"{size / 1e6:9.2f}, ratio {comm['bytes_gotten'] / size:5.2f};  work "
+              f"{comm['work'] / 1e6:9.1f} million values, formula {work / 1e6:9.1f}, ratio "
+              f"{comm['work'] / work:5.2f};  {comm['calls']} exchanges", flush=True)
+
+
+def main():
+    known = ["mnist", "conll", "trees", "spicy"]
+    words = sys.argv[1:] or ["speed"]
+    names = words[1:] or known
+    if words[0] not in ("speed", "counts") or not set(names) <= set(known):
+        sys.exit(__doc__)
+    if MPIRUN is None:
+        print("skipped: there is no mpirun (Debian: openmpi-bin)")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            (speed if words[0] == "speed" else counts)(name, Path(folder))
+
+
+main()
