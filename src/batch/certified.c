@@ -480,8 +480,8 @@ extern const md_method md_method_spicy;
 const md_method md_method_spicy = {
     MD_CERTIFIED_METHOD,
     .about = &(const md_about){.name = "spicy",
-                               .summary = "the optimum with a certificate, for up to some "
-                                          "thousands of rows and kernels",
+                               .summary = "the optimum with a certificate, for thousands "
+                                          "of kernels or tens of thousands of rows",
                                .takes = MD_BATCH_TAKES | MD_TAKES_WEIGHTS | MD_TAKES_PROXIMAL},
     .suits = md_sparse_batch_suits,
     .fit_path = md_fit_batch_path,

@@ -16,8 +16,9 @@
 enum {
     DENSE_ROWS = 1500, /* up to this many rows Cholesky is faster than conjugate gradients */
     MOST_CG_STEPS = 500,
-    BANDS = 16 /* of rows, in products with the Hessian: fixed, so that sums do not depend on
-                  the number of threads */
+    FEW_ROWS = 300, /* a matrix of them is copied before another thread is awake */
+    BANDS = 16      /* of rows, in products with the Hessian: fixed, so that sums do not depend on
+                       the number of threads */
 };
 
 static const double LONGEST = 10;
@@ -43,6 +44,21 @@ static size_t fill_tall(md_spicy *s, double sign, size_t *next)
     return rows;
 }
 
+/* Rows of a band get about the same number of values. */
+static size_t band_start(size_t n, size_t band)
+{
+    return band == BANDS ? n : n - (size_t)((double)n * sqrt(1 - (double)band / BANDS));
+}
+
+static void copy_band(void *context, size_t band, size_t worker)
+{
+    const md_spicy *s = context;
+    const size_t n = s->n;
+    (void)worker;
+    for (size_t i = band_start(n, band); i < band_start(n, band + 1); i++)
+        memcpy(s->hessian + i * n + i, s->sum + i * n + i, (n - i) * sizeof *s->sum);
+}
+
 static medley_status build(md_spicy *s, double ridge, medley_error *error)
 {
     const size_t n = s->n;
@@ -54,13 +70,12 @@ static medley_status build(md_spicy *s, double ridge, medley_error *error)
         MEDLEY_TRY(md_packed_sum(s->packed, md_spicy_members(s, true), s->weight, s->sum, error));
         s->sum_ready = true;
     }
-    for (size_t i = 0; i < n; i++)
-        memcpy(s->hessian + i * n + i, s->sum + i * n + i, (n - i) * sizeof *s->sum);
+    md_parallel_for(n > FEW_ROWS ? s->threads : 1, BANDS, copy_band, s);
     for (int sign = 1; sign >= -1; sign -= 2)
         for (size_t next = 0; next < s->count;) {
             const size_t rows = fill_tall(s, sign, &next);
             if (rows > 0)
-                md_dsyrk_columns(n, rows, sign, s->tall, n, 1, s->hessian, n);
+                md_add_squares(n, rows, sign, s->tall, n, s->hessian, n, s->threads);
         }
     double trace = 0;
     for (size_t i = 0; i < n; i++)
@@ -132,12 +147,6 @@ struct symmetric {
     double *parts; /* [BANDS][n] */
 };
 
-/* Rows of a band get about the same number of values. */
-static size_t band_start(size_t n, size_t band)
-{
-    return n - (size_t)((double)n * sqrt(1 - (double)band / BANDS));
-}
-
 static void multiply_band(void *context, size_t band, size_t worker)
 {
     (void)worker;
@@ -145,7 +154,7 @@ static void multiply_band(void *context, size_t band, size_t worker)
     const size_t n = product->spicy->n;
     double *y = product->parts + band * n;
     memset(y, 0, n * sizeof *y);
-    const size_t end = band + 1 == BANDS ? n : band_start(n, band + 1);
+    const size_t end = band_start(n, band + 1);
     for (size_t i = band_start(n, band); i < end; i++) {
         const double *row = product->spicy->hessian + i * n;
         y[i] += md_dot(row + i, product->x + i, n - i);

@@ -21,7 +21,6 @@
 enum {
     SHARE = 3,           /* rank at most a part of the rows */
     PIECES = 16,         /* of the rows, in products with V: sums are in their order */
-    TILE = 64,           /* rows and columns of S that are computed at a time */
     FEW_VALUES = 1 << 16 /* of V: another thread is not worth waking for them */
 };
 static const double LEAST_SLOPE = 1e-13; /* of D, relative to its largest element */
@@ -94,12 +93,13 @@ static void fill_member(md_spicy *s, size_t i, size_t first)
 struct low_product {
     const md_low_step *low;
     size_t n;
+    size_t pieces;
     double *x;
 };
 
-static size_t piece_start(size_t n, size_t piece)
+static size_t piece_start(const struct low_product *product, size_t piece)
 {
-    return piece * n / PIECES;
+    return piece * product->n / product->pieces;
 }
 
 /* x of the piece becomes D^-1/2 x, and V' of that a part of small. */
@@ -107,8 +107,8 @@ static void project_piece(void *context, size_t piece, size_t worker)
 {
     const struct low_product *product = context;
     const md_low_step *low = product->low;
-    const size_t first = piece_start(product->n, piece);
-    const size_t rows = piece_start(product->n, piece + 1) - first;
+    const size_t first = piece_start(product, piece);
+    const size_t rows = piece_start(product, piece + 1) - first;
     double *part = low->small + (piece + 1) * low->rank;
     (void)worker;
     memset(part, 0, low->rank * sizeof *part);
@@ -124,8 +124,8 @@ static void correct_piece(void *context, size_t piece, size_t worker)
 {
     const struct low_product *product = context;
     const md_low_step *low = product->low;
-    const size_t first = piece_start(product->n, piece);
-    const size_t rows = piece_start(product->n, piece + 1) - first;
+    const size_t first = piece_start(product, piece);
+    const size_t rows = piece_start(product, piece + 1) - first;
     (void)worker;
     if (rows > 0)
         md_dgemv(rows, low->rank, -1, low->V + first * low->rank, low->rank, false, low->small, 1,
@@ -137,52 +137,26 @@ static void correct_piece(void *context, size_t piece, size_t worker)
 void md_spicy_solve_low(const md_spicy *s, double *x)
 {
     const md_low_step *low = &s->low;
-    struct low_product product = {.low = low, .n = s->n, .x = x};
-    const size_t threads = s->n * low->rank > FEW_VALUES ? s->threads : 1;
-    md_parallel_for(threads, PIECES, project_piece, &product);
+    const size_t pieces = s->n * low->rank > FEW_VALUES ? PIECES : 1;
+    struct low_product product = {.low = low, .n = s->n, .pieces = pieces, .x = x};
+    md_parallel_for(s->threads, pieces, project_piece, &product);
     memset(low->small, 0, low->rank * sizeof *low->small);
-    for (size_t piece = 0; piece < PIECES; piece++)
+    for (size_t piece = 0; piece < pieces; piece++)
         md_add_scaled(low->small, 1, low->small + (piece + 1) * low->rank, low->rank);
     md_cholesky_solve(low->S, low->rank, low->small);
-    md_parallel_for(threads, PIECES, correct_piece, &product);
+    md_parallel_for(s->threads, pieces, correct_piece, &product);
 }
 
 /* ---- S = I + V'V ---- */
 
-/* Items count the tiles of the upper triangle by columns, as in cholesky.c. */
-static void square_tile(void *context, size_t item, size_t worker)
-{
-    const struct low_product *product = context;
-    const md_low_step *low = product->low;
-    const size_t rank = low->rank;
-    size_t j = 0;
-    (void)worker;
-    while ((j + 1) * (j + 2) / 2 <= item)
-        j++;
-    const size_t row = (item - j * (j + 1) / 2) * TILE;
-    const size_t column = j * TILE;
-    const size_t rows = md_min(rank - row, TILE);
-    const size_t columns = md_min(rank - column, TILE);
-    double *out = low->S + row * rank + column;
-    for (size_t r = 0; r < rows; r++) {
-        memset(out + r * rank, 0, columns * sizeof *out);
-        if (row == column)
-            out[r * rank + r] = 1;
-    }
-    if (row == column)
-        md_dsyrk_columns(rows, product->n, 1, low->V + row, rank, 1, out, rank);
-    else
-        md_dgemm_columns(rows, columns, product->n, 1, low->V + row, rank, low->V + column, rank, 1,
-                         out, rank);
-}
-
 bool md_spicy_low_factor(md_spicy *s)
 {
-    struct low_product product = {.low = &s->low, .n = s->n};
-    const size_t tiles = md_pieces(s->low.rank, TILE);
-    const bool few = s->n * s->low.rank * s->low.rank < FEW_VALUES * 10;
-    md_parallel_for(few ? 1 : s->threads, tiles * (tiles + 1) / 2, square_tile, &product);
-    return md_cholesky(s->low.S, s->low.rank, s->threads);
+    const size_t rank = s->low.rank;
+    memset(s->low.S, 0, rank * rank * sizeof *s->low.S);
+    for (size_t l = 0; l < rank; l++)
+        s->low.S[l * rank + l] = 1;
+    md_add_squares(rank, s->n, 1, s->low.V, rank, s->low.S, rank, s->threads);
+    return md_cholesky(s->low.S, rank, s->threads);
 }
 
 /* ---- the step ---- */

@@ -15,6 +15,12 @@ bool md_cholesky(double *a, size_t n, size_t threads);
 /* x[n] becomes A^-1 x. */
 void md_cholesky_solve(const double *r, size_t n, double *x);
 
+/* ---- add_squares.c ---- */
+
+/* C[n][n] += alpha A[k][n]' A, upper triangle. */
+void md_add_squares(size_t n, size_t k, double alpha, const double *a, size_t lda, double *c,
+                    size_t ldc, size_t threads);
+
 /* ---- leave_one_out.c ---- */
 
 /* The least-squares support vector machine A a + b 1 = y, 1'a = 0, A = K + ridge I, whose upper

@@ -36,6 +36,8 @@ static void load_row(void *context, size_t item, size_t worker)
     md_exact_row(&load->between, m, row, values, values + n);
     memcpy((double *)packed->values[m] + md_triangle_row(n, row), values + row,
            (n - row) * sizeof *values);
+    if (row + 1 == n)
+        md_packed_end_triangle(packed, m);
 }
 
 medley_status md_packed_load_exact(md_packed *packed, const size_t *kernels, size_t count,

@@ -133,6 +133,9 @@ void md_packed_want(md_packed *packed, md_chosen chosen);
 medley_status md_packed_load(md_packed *packed, const size_t *kernels, size_t count, bool learn,
                              medley_error *error);
 
+/* Zeros after the triangle of kernel m. */
+void md_packed_end_triangle(const md_packed *packed, size_t m);
+
 /* From the sums of the rows of the whole matrix, and its norm. */
 void md_packed_learn_spread(md_packed *packed, size_t m, const double *sums);
 

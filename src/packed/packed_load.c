@@ -20,10 +20,20 @@ medley_status md_packed_report(const md_packed *packed, size_t done, medley_erro
 
 /* ---- tiles ---- */
 
+/* By the thread that computes the end of the triangle: memory belongs to the processor that touches
+ * it first, and clearing its pages takes as long as filling them. */
+void md_packed_end_triangle(const md_packed *packed, size_t m)
+{
+    const size_t used = packed->size * packed->loops->value_bytes;
+    memset((char *)packed->values[m] + used, 0, packed->bytes - used);
+}
+
 static void take_tile(void *context, size_t m, const md_tile_values *tile)
 {
     const md_packed *packed = context;
     packed->loops->take(packed->values[m], packed->n, tile);
+    if (tile->row + tile->rows == packed->n)
+        md_packed_end_triangle(packed, m);
 }
 
 static void compute_tiles(md_packed *packed)
@@ -180,9 +190,6 @@ medley_status md_packed_load(md_packed *packed, const size_t *kernels, size_t co
     md_packed_note(packed, count);
     if (packed->by_rows)
         return md_packed_load_by_rows(packed, kernels, count, error);
-    const size_t used = packed->size * packed->loops->value_bytes;
-    for (size_t i = 0; i < count; i++)
-        memset((char *)packed->values[kernels[i]] + used, 0, packed->bytes - used);
     md_packed_want(packed, (md_chosen){kernels, count});
     if (packed->loops == &md_triangle_double)
         MEDLEY_TRY(md_packed_load_exact(packed, kernels, count, error));

@@ -145,6 +145,16 @@ static bool may_have_rank(const md_packed *packed, size_t m)
 
 /* ---- all kernels ---- */
 
+/* The same values in an array of their own size; NULL: there is no memory for it. */
+static double *trim(double *factor, size_t values)
+{
+    double *kept = md_alloc_aligned(values, sizeof *kept);
+    if (kept != NULL)
+        memcpy(kept, factor, values * sizeof *kept);
+    free(factor);
+    return kept;
+}
+
 static double *find_factor(const struct search *search, size_t m, size_t *rank, double *scratch,
                            bool *no_memory)
 {
@@ -168,6 +178,10 @@ static double *find_factor(const struct search *search, size_t m, size_t *rank, 
     for (size_t i = 0; is_known && kernel->class->constant && i < n; i++)
         factor[i] = 1;
     normalise(search, m, !is_known, factor, *rank);
+    if (!is_known && *rank > 0) {
+        factor = trim(factor, *rank * n);
+        *no_memory = factor == NULL;
+    }
     return factor;
 }
 
@@ -212,7 +226,7 @@ static void search_kernel(void *context, size_t m, size_t worker)
     if (!md_packed_is_own(packed, m))
         return;
     double *factor = find_factor(search, m, &rank, scratch, &search->no_memory[m]);
-    if (rank == 0) {
+    if (rank == 0 || factor == NULL) {
         free(factor);
         return;
     }
