@@ -233,6 +233,13 @@ static inline void md_block_count_iterate(md_block *block)
     block->iterates += 1;
 }
 
+/* What a step has left. */
+static inline void md_block_finish(md_block *block, const md_step *step)
+{
+    if (block->class->finish != NULL)
+        block->class->finish(block, step);
+}
+
 /* w = factor * body; 0 where it would only make denormal numbers, which are slow to work with:
  * p-norms near 1 lead to such blocks. */
 static inline double md_block_factor(const md_block *block)

@@ -88,8 +88,8 @@ static void finish_block(const struct work *work, size_t m)
             block->class->clear(block);
         return;
     }
-    if (work->step.count > 0 && block->class->finish != NULL)
-        block->class->finish(block, &work->step);
+    if (work->step.count > 0)
+        md_block_finish(block, &work->step);
     block->norm = online->norm[m];
     md_block_rescale(block, length / online->norm[m]);
 }
@@ -147,8 +147,8 @@ void md_online_threshold(md_online *online, size_t count, double eta, double thr
     const bool late = md_online_shrinks_late(online);
     for (size_t m = 0; m < online->problem.penalised; m++) {
         md_block *block = online->problem.blocks[m];
-        if (count > 0 && block->class->finish != NULL)
-            block->class->finish(block, &step);
+        if (count > 0)
+            md_block_finish(block, &step);
         if (block->class->soft_threshold == NULL)
             continue;
         block->norm = online->norm[m];

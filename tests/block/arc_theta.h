@@ -355,7 +355,7 @@ static inline void take_step(const struct tested *tested, struct theta *theta,
         list_clear(theta);
         return;
     }
-    block->class->finish(block, &step->step);
+    md_block_finish(block, &step->step);
     block->norm = norm;
 }
 

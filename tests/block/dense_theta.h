@@ -283,7 +283,7 @@ static inline bool take_step(const struct data *data, md_block *block,
         dense_clear(theta);
         return false;
     }
-    block->class->finish(block, &step->step);
+    md_block_finish(block, &step->step);
     block->norm = norm;
     return true;
 }

@@ -13,7 +13,7 @@ static void step_blindly(const struct tested *tested, struct theta *theta, md_ra
     draw_step(&step, tested->given, random);
     list_step(tested, theta, &step.step);
     block->norm = block->class->step(block, &step.step);
-    block->class->finish(block, &step.step);
+    md_block_finish(block, &step.step);
     if (block->norm < 1e-30) {
         block->class->clear(block);
         list_clear(theta);

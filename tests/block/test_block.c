@@ -154,7 +154,7 @@ static void products_and_single_rows_agree(void **state)
             double norm[2];
             for (size_t b = 0; b < 2; b++) {
                 norm[b] = blocks[b]->class->step(blocks[b], &step.step);
-                blocks[b]->class->finish(blocks[b], &step.step);
+                md_block_finish(blocks[b], &step.step);
                 blocks[b]->norm = norm[b];
                 md_block_rescale(blocks[b], 0.9);
                 md_block_count_iterate(blocks[b]);
@@ -217,7 +217,7 @@ static void overflow(const struct data *data, md_block *block, const struct vari
             const double norm = block->class->step(block, &step.step);
             assert_false(norm == 0);
             assert_true(k % 4 == 3 || !isfinite(norm));
-            block->class->finish(block, &step.step);
+            md_block_finish(block, &step.step);
             refresh_norm(block);
             assert_false(block->norm == 0);
         }
@@ -238,7 +238,7 @@ static void overflow_and_return(const struct data *data, md_block *block,
         announce(block, step.gradients, step.step.count);
         block->norm = block->class->step(block, &step.step);
         if (block->norm > 0) {
-            block->class->finish(block, &step.step);
+            md_block_finish(block, &step.step);
             md_block_rescale(block, 1e-197);
             for (size_t g = 0; g < step.step.count; g++) {
                 md_delta *delta = &step.inference[g].delta;

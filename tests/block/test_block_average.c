@@ -84,7 +84,7 @@ static void average_of_tiny_steps(const struct data *data, md_block *block,
     const md_step tiny = {.gradients = step.gradients, .count = 1, .eta = 2e-8};
     for (size_t t = 0; t < ROUNDS && block->norm > 0; t++) {
         block->class->step(block, &tiny);
-        block->class->finish(block, &tiny);
+        md_block_finish(block, &tiny);
         md_block_count_iterate(block);
         if (t % (ROUNDS / LOOKS) != ROUNDS / LOOKS / 2)
             continue;

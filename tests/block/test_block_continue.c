@@ -86,7 +86,7 @@ static void step(struct rows *rows, size_t row, size_t up, size_t down, double s
         if (i == 1)
             break;
         block->norm = block->class->step(block, &taken);
-        block->class->finish(block, &taken);
+        md_block_finish(block, &taken);
     }
 }
 

@@ -25,7 +25,7 @@ static void step_blindly(const struct data *data, md_block *block, const struct 
     draw_step(&step, variant, random);
     dense_step(data, variant, theta, &step.step);
     const double norm = block->class->step(block, &step.step);
-    block->class->finish(block, &step.step);
+    md_block_finish(block, &step.step);
     block->norm = norm;
     if (norm < 1e-30) {
         block->class->clear(block);
