@@ -3,13 +3,14 @@
 """What several ranks gain, and what they compute and exchange beside what docs/scale.md says.
 
     bench/ranks.py speed [NAME...]      one rank of one thread against 2, 4 ... as many as processors
-    bench/ranks.py counts [NAME...]     counters of 2, 4 and 16 ranks against the formulas (small runs)
+    bench/ranks.py counts [NAME...]     counters of 2, 4, 8 and 16 ranks against the formulas (small runs)
 
 Names: mnist conll trees spicy. $MEDLEY: the command; $MEDLEY_DATA: real data, and what is not there is
 left out. Needs mpirun and the plug-in. Speed: the best of MEDLEY_RUNS (2) runs each, the two kinds
 taking turns; efficiency is T1 / (p Tp). Models are compared, too.
 """
 
+import gzip
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from random import Random
 
 ROOT = Path(__file__).resolve().parents[1]
 MEDLEY = str(Path(os.environ.get("MEDLEY") or ROOT / "build" / "medley").resolve())
@@ -42,10 +44,10 @@ def problem(name, small):
             DATA / "mnist" / "train-images-idx3-ubyte.gz"
     if name == "conll":
         sample = ["--sample", "800"] if small else []
-        return ["--template", "chunk", "--loss", "logistic", *sample], \
+        return ["--template", "chunk", "--loss", "logistic", "--batch", "8", *sample], \
             DATA / "conll2000" / "train.txt.gz"
     if name == "trees":
-        sample = ["--sample", "300"] if small else []
+        sample = ["--sample", "1500", "--eta0", "0.1", "--batch", "8"] if small else []
         return ["--epochs", "2", "--unlabelled", *sample], \
             DATA / "ud-english-ewt" / "en_ewt-ud-train.conllu.gz"
     rows, kernels = (300, 400) if small else (1000, 4000)
@@ -113,32 +115,64 @@ def speed(name, folder):
 
 # ---- counts ----
 
-def expected(name, told, first, ranks):
-    """(bytes gotten, work) of a rank; first: the counters of two ranks, where a formula has numbers
-    that depend on what is learnt (lengths of gradients, sizes of working sets)."""
-    away = (ranks - 1) / ranks
-    if name == "mnist":
-        rows, labels, kernels = told["examples"], 10, len(told["blocks"])
-        epochs = len(told["epochs"])
-        flushed = 4 * labels * kernels * rows  # bytes of all scores
-        return away * flushed * 2 * epochs, 2 * first["work"] / ranks
-    return 2 * away * first["bytes_gotten"], 2 * first["work"] / ranks
+def own_share(name, ranks, batch=8, rounds=2000):
+    """The share of a round's parts that rank 0 scores: the largest examples are dealt out first, each
+    to the rank that has least, so rank 0 has the largest one of each round."""
+    file = problem(name, True)[1]
+    lengths, words = [], 0
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            if line.strip() == "":
+                lengths.append(words)
+                words = 0
+            elif not line.startswith("# ") and "-" not in line.split("\t")[0]:
+                words += 1
+    costs = [n if name == "conll" else n * (n + 1) for n in lengths if n > 0]
+    random = Random(1)
+    mine = total = 0
+    for _ in range(rounds):
+        load = [0] * ranks
+        for cost in sorted(random.sample(costs, batch), reverse=True):
+            load[load.index(min(load))] += cost
+        mine += load[0]
+        total += sum(load)
+    return mine / total
+
+
+def expected(name, ranks, before):
+    """(bytes gotten, work) of rank 0. before: {ranks: counters} of smaller runs, from which numbers
+    come that depend on what is learnt: how many rows change, how large gradients and working sets
+    are. None: this run is needed for that."""
+    two, four = before.get(2), before.get(4)
+    if two is None:
+        return None
+    if name in ("conll", "trees"):
+        first, now = own_share(name, 2), own_share(name, ranks)
+        return (two["bytes_gotten"] / (1 - first) * (1 - now), two["work"] / first * now)
+    size = two["bytes_gotten"] * 2 * (ranks - 1) / ranks
+    if name == "spicy":
+        return size, 2 * two["work"] / ranks
+    if four is None:
+        return None
+    divided = (two["work"] - four["work"]) * 4  # what is left is done by all ranks
+    return size, two["work"] - divided / 2 + divided / ranks
 
 
 def counts(name, folder):
     found = prepare(name, True, folder)
     if found is None:
         return
-    first = None
-    for ranks in (2, 4, 16):
-        told = train(ranks, str(folder / "m.medley"), *found)
-        comm = told["comm"]
-        first = first or comm
-        size, work = expected(name, told, first, ranks)
-        print(f"{name:6} {ranks:3} ranks  gotten {comm['bytes_gotten'] / 1e6:9.2f} MB, formula "
-              f"{size / 1e6:9.2f}, ratio {comm['bytes_gotten'] / size:5.2f};  work "
-              f"{comm['work'] / 1e6:9.1f} million values, formula {work / 1e6:9.1f}, ratio "
-              f"{comm['work'] / work:5.2f};  {comm['calls']} exchanges", flush=True)
+    before = {}
+    for ranks in (2, 4, 8, 16):
+        comm = train(ranks, str(folder / "m.medley"), *found)["comm"]
+        formula = expected(name, ranks, before)
+        before[ranks] = comm
+        print(f"{name:6} {ranks:3} ranks  {comm['bytes_gotten'] / 1e6:9.2f} MB gotten, "
+              f"{comm['work'] / 1e6:8.1f} million values, {comm['calls']} exchanges", end="")
+        if formula is not None:
+            print(f";  to the formulas {comm['bytes_gotten'] / formula[0]:.2f}, "
+                  f"{comm['work'] / formula[1]:.2f}", end="")
+        print(flush=True)
 
 
 def main():
