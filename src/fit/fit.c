@@ -37,6 +37,7 @@ medley_status md_fit_scout(md_problem *problem, medley_error *error)
     MEDLEY_TRY(task->scout(&options, problem, error));
     if (options == NULL)
         return MEDLEY_OK;
+    medley_options_set_comm(options, problem->options->comm);
     MEDLEY_TRY(md_method_choose(&method, options, problem->train, NULL, error));
     MEDLEY_TRY(md_problem_init(&first, problem->train, NULL, options, &observer, method, error));
     MEDLEY_TRY(fit_problem(&scout, &first, error));
@@ -57,6 +58,7 @@ medley_status md_fit_companion(medley_model **companion, md_problem *problem, me
     MEDLEY_TRY(problem->task->derive(&data, &options, problem, error));
     if (data == NULL)
         return MEDLEY_OK;
+    medley_options_set_comm(options, problem->options->comm);
     if (problem->options->calibrate)
         MEDLEY_TRY(medley_options_set(options, "calibrate", "true", error));
     MEDLEY_TRY(md_method_choose(&method, options, data, NULL, error));

@@ -3,6 +3,7 @@
  * the memory, and hashed tables of weights. */
 #include "task/problem.h"
 
+#include "base/parallel.h"
 #include "block/arc_weights.h"
 #include "task/parser.h"
 
@@ -190,6 +191,24 @@ medley_status md_arcs_prune(md_problem *problem, const medley_model *scout, medl
 
 /* ---- blocks ---- */
 
+/* The system hands out memory when it is first written to, and takes its time: threads do that
+ * together, and where memory is near to some processors each of these has a part of it. */
+enum { PIECE = 1 << 20, PAGE = 1024 }; /* floats */
+
+struct touching {
+    float *memory;
+    size_t floats;
+};
+
+static void touch_piece(void *context, size_t piece, size_t worker)
+{
+    (void)worker;
+    const struct touching *touching = context;
+    const size_t end = md_min((piece + 1) * PIECE, touching->floats);
+    for (size_t i = piece * PIECE; i < end; i += PAGE)
+        touching->memory[i] = 0;
+}
+
 /* Weights of all templates; those of averages stand after all of them. */
 static medley_status find_weights(arc_source *arcs, medley_error *error)
 {
@@ -201,7 +220,10 @@ static medley_status find_weights(arc_source *arcs, medley_error *error)
                        "the weights of %zu templates take %zu MB, and %zu MB are free; use a "
                        "smaller `hash-bits` (now %zu), fewer templates or no `average`",
                        count, (floats * 4) >> 20, available >> 20, arcs->bits);
-    return md_new_aligned(&arcs->weights, floats, sizeof *arcs->weights, error);
+    MEDLEY_TRY(md_new_aligned(&arcs->weights, floats, sizeof *arcs->weights, error));
+    struct touching touching = {arcs->weights, floats};
+    md_parallel_for(arcs->problem->threads, md_pieces(floats, PIECE), touch_piece, &touching);
+    return MEDLEY_OK;
 }
 
 /* Slots that are hashed into. */
