@@ -149,11 +149,28 @@ static void take(void *context, size_t row, const struct slice *slice)
     }
 }
 
+/* Asks for the weights that a gradient is about to change. Where other ranks have scored its example
+ * they are not in the cache. */
+static void prefetch_step(const explicit_block *x, const md_gradient *gradient)
+{
+    enum { LINE = 16 }; /* floats */
+    const md_row_features *features = &x->what.features;
+    const md_delta *delta = gradient->delta;
+    for (size_t r = 0; features->id != NULL && r < delta->row_count; r++) {
+        const size_t row = gradient->example.row + delta->row[r];
+        const int32_t id = features->id[row * features->id_step];
+        for (size_t p = 0; id >= 0 && p < x->width; p += LINE)
+            __builtin_prefetch(md_explicit_weights(x, (size_t)id) + p, 1);
+    }
+}
+
 static double step(md_block *block, const md_step *step)
 {
     explicit_block *x = (explicit_block *)block;
     md_explicit_mend_scale(x);
     for (size_t g = 0; g < step->count; g++) {
+        if (g + 1 < step->count && x->what.kind == MD_ROW_PARTS)
+            prefetch_step(x, &step->gradients[g + 1]);
         struct stepping stepping = {.x = x, .step = step->eta / block->scale * x->what.gain};
         md_for_every_slice(x, &step->gradients[g], take, &stepping);
     }

@@ -193,11 +193,10 @@ medley_status md_comm_gather_columns(medley_comm *comm, float *matrix, size_t ro
 }
 
 medley_status md_comm_gather_any(medley_comm *comm, const void *own, size_t bytes, char **all,
-                                 size_t *offset, medley_error *error)
+                                 size_t *capacity, size_t *offset, medley_error *error)
 {
     const size_t size = medley_comm_size(comm);
     const size_t rank = medley_comm_rank(comm);
-    MD_OWNED(free) char *data = NULL;
     MD_OWNED(free) uint64_t *length = NULL;
     MEDLEY_TRY(md_new(&length, size, sizeof *length, error));
     length[rank] = bytes;
@@ -205,12 +204,10 @@ medley_status md_comm_gather_any(medley_comm *comm, const void *own, size_t byte
     offset[0] = 0;
     for (size_t r = 0; r < size; r++)
         offset[r + 1] = offset[r] + (size_t)length[r];
-    MEDLEY_TRY(md_new(&data, md_max(offset[size], 1), 1, error));
+    MEDLEY_TRY(md_grow(all, capacity, md_max(offset[size], 1), 1, error));
     if (bytes > 0)
-        memcpy(data + offset[rank], own, bytes);
-    MEDLEY_TRY(md_comm_gather_spans(comm, data, offset, 1, error));
-    *all = md_take(&data);
-    return MEDLEY_OK;
+        memcpy(*all + offset[rank], own, bytes);
+    return md_comm_gather_spans(comm, *all, offset, 1, error);
 }
 
 /* ---- sums ---- */

@@ -54,9 +54,10 @@ medley_status md_comm_gather_columns(medley_comm *comm, float *matrix, size_t ro
                                      size_t columns, size_t unit, medley_error *error);
 
 /* What each rank has to say, of any length: *all has the bytes of all ranks one after the other,
- * offset[size + 1] where each begins. *all belongs to the caller. */
+ * offset[size + 1] where each begins. *all, of *capacity bytes, grows as need be and belongs to the
+ * caller, who may use it again. */
 medley_status md_comm_gather_any(medley_comm *comm, const void *own, size_t bytes, char **all,
-                                 size_t *offset, medley_error *error);
+                                 size_t *capacity, size_t *offset, medley_error *error);
 
 /* values[count] become their sums over the ranks, added in the order of ranks in double precision:
  * the same bits on all of them. */

@@ -22,6 +22,8 @@ struct md_exchange {
     size_t *offset; /* [ranks + 1] */
     char *told;     /* what this rank tells */
     size_t capacity, used;
+    char *heard; /* what all ranks tell */
+    size_t heard_capacity;
     medley_status status; /* of the first exchange that failed */
     medley_error error;
 };
@@ -33,6 +35,7 @@ void md_exchange_free(md_exchange *exchange)
     free(exchange->load);
     free(exchange->offset);
     free(exchange->told);
+    free(exchange->heard);
     free(exchange);
 }
 
@@ -240,13 +243,13 @@ static medley_status exchange_records(md_round *round, medley_error *error)
     md_online *online = round->online;
     md_exchange *exchange = online->exchange;
     medley_comm *comm = online->settings.comm;
-    MD_OWNED(free) char *all = NULL;
     exchange->used = 0;
     for (size_t i = 0; i < round->own; i++)
         if (tell(round, online->mine[i]) != 0)
             return md_fail_memory(error, exchange->used);
-    MEDLEY_TRY(
-        md_comm_gather_any(comm, exchange->told, exchange->used, &all, exchange->offset, error));
+    MEDLEY_TRY(md_comm_gather_any(comm, exchange->told, exchange->used, &exchange->heard,
+                                  &exchange->heard_capacity, exchange->offset, error));
+    const char *all = exchange->heard;
     for (size_t r = 0; r < medley_comm_size(comm); r++) {
         const char *end = all + exchange->offset[r + 1];
         for (const char *at = all + exchange->offset[r]; r != medley_comm_rank(comm) && at < end;)

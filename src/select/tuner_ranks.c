@@ -34,6 +34,7 @@ medley_status md_tuner_join(md_tuner *tuner, medley_error *error)
     MD_CLEARED(md_text_clear) md_text own = {0};
     MD_OWNED(free) char *all = NULL;
     MD_OWNED(free) size_t *offset = NULL;
+    size_t capacity = 0;
     if (size == 1)
         return MEDLEY_OK;
     MEDLEY_TRY(md_new(&offset, size + 1, sizeof *offset, error));
@@ -51,7 +52,8 @@ medley_status md_tuner_join(md_tuner *tuner, medley_error *error)
         md_text_add(&own, cell->failure, message.length);
     }
     MEDLEY_TRY(md_text_check(&own, error));
-    MEDLEY_TRY(md_comm_gather_any(tuner->comm, own.data, own.length, &all, offset, error));
+    MEDLEY_TRY(
+        md_comm_gather_any(tuner->comm, own.data, own.length, &all, &capacity, offset, error));
     for (size_t at = 0; at < offset[size];) {
         struct message message;
         memcpy(&message, all + at, sizeof message);

@@ -87,7 +87,8 @@ static medley_status gather_words(medley_comm *comm, size_t rank, void *context,
     size_t offset[MOST_FAKE_RANKS + 1];
     (void)context;
     memset(own, 'a' + (int)rank, sizeof own);
-    MEDLEY_TRY(md_comm_gather_any(comm, own, rank, &all, offset, error));
+    size_t capacity = 0;
+    MEDLEY_TRY(md_comm_gather_any(comm, own, rank, &all, &capacity, offset, error));
     for (size_t r = 0; r < medley_comm_size(comm); r++) {
         NEED(offset[r + 1] - offset[r] == r);
         for (size_t i = offset[r]; i < offset[r + 1]; i++)
