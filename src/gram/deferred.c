@@ -28,6 +28,7 @@ void md_deferred_free(md_deferred *deferred)
     md_kept_rows_clear(&deferred->kept);
     md_prepared_clear(&deferred->open);
     md_prepared_clear(&deferred->left);
+    md_prepared_clear(&deferred->own_open);
     md_pool_clear(&deferred->pool);
     free(deferred);
 }
@@ -82,6 +83,8 @@ static medley_status make_room(md_deferred *deferred, medley_error *error)
         MEDLEY_TRY(md_pool_new(pool, &deferred->open_flushed,
                                most * deferred->count * deferred->labels, sizeof(float), error));
         MEDLEY_TRY(md_pool_new(pool, &deferred->open_place, most, sizeof(size_t), error));
+        MEDLEY_TRY(md_pool_new(pool, &deferred->own_row, most, sizeof(size_t), error));
+        MEDLEY_TRY(md_pool_new(pool, &deferred->own_position, deferred->n, sizeof(size_t), error));
     }
     return md_kept_rows_init(&deferred->kept, deferred, error);
 }

@@ -19,6 +19,7 @@ struct pass {
     md_tile_job job;
     const size_t *left_row;  /* training row of each left row */
     const size_t *right_row; /* of each column; NULL: the same number */
+    const size_t *position;  /* [n] column + 1 of a training row, where there is right_row */
     size_t rows, columns;
     size_t width; /* columns of an item */
 
@@ -42,7 +43,7 @@ static size_t column_row(const struct pass *pass, size_t column)
 /* The column of a training row; SIZE_MAX: it has none. */
 static size_t column_of(const struct pass *pass, size_t row)
 {
-    return pass->right_row ? pass->deferred->position[row] - 1 : row;
+    return pass->right_row ? pass->position[row] - 1 : row;
 }
 
 /* Centring, and the diagonal as exact as it is elsewhere: K(i,i) by itself, not by products. */
@@ -379,6 +380,7 @@ static struct pass pass_to_know(const md_deferred *deferred)
                                  .wanted = deferred->known},
                          .left_row = deferred->open_row,
                          .right_row = deferred->open_row,
+                         .position = deferred->position,
                          .rows = deferred->open_count,
                          .columns = deferred->open_count};
 }
@@ -430,12 +432,80 @@ static medley_status prepare_to_enter(struct opening *opening, md_deferred *defe
     return gather_changed(deferred, deferred->due_row, deferred->due_count, error);
 }
 
+/* ---- open rows of several ranks ---- */
+
+static void enter_columns(void *context, size_t item, size_t worker)
+{
+    const struct pass *pass = context;
+    const md_deferred *deferred = pass->deferred;
+    const size_t across = md_pieces(pass->columns, pass->width);
+    const size_t k = item / across;
+    md_tile_range range = {.column = item % across * pass->width,
+                           .first_kernel = deferred->range[k],
+                           .end_kernel = deferred->range[k + 1]};
+    range.columns = md_min(pass->columns - range.column, pass->width);
+    compute(pass, range, worker);
+}
+
+static medley_status enter_own(md_deferred *deferred, medley_error *error)
+{
+    const md_some_rows some = {.rows = deferred->own_row,
+                               .count = deferred->own_count,
+                               .most = deferred->open_most,
+                               .threads = deferred->gram->threads};
+    struct pass pass = pass_to_know(deferred);
+    MEDLEY_TRY(
+        md_prepared_gather_again(&deferred->own_open, deferred->gram->prepared, &some, error));
+    MEDLEY_TRY(md_prepared_index(&deferred->own_open, error));
+    MEDLEY_TRY(gather_changed(deferred, deferred->due_row, deferred->due_count, error));
+    for (size_t i = 0; i < deferred->own_count; i++)
+        deferred->own_position[deferred->own_row[i]] = i + 1;
+    pass.purpose = TO_ENTER;
+    pass.job.left = &deferred->left;
+    pass.job.right = &deferred->own_open;
+    pass.job.columns_of = pass.right_row = deferred->own_row;
+    pass.job.wanted = deferred->wanted;
+    pass.position = deferred->own_position;
+    pass.left_row = deferred->due_row;
+    pass.rows = deferred->due_count;
+    pass.columns = deferred->own_count;
+    pass.width = WIDE;
+    md_parallel_for(deferred->gram->threads, md_pieces(pass.columns, pass.width) * deferred->ranges,
+                    enter_columns, &pass);
+    note_work(deferred, deferred->due_count * deferred->own_count);
+    for (size_t i = 0; i < deferred->own_count; i++)
+        deferred->own_position[deferred->own_row[i]] = 0;
+    return MEDLEY_OK;
+}
+
+/* What is due is entered by the ranks whose rows are open; then all have the scores of all of them.
+ */
+static medley_status open_together(md_deferred *deferred, medley_error *error)
+{
+    md_deferred_list_own(deferred);
+    for (size_t m = 0; m < deferred->count; m++) {
+        const md_slot *slot = &deferred->slots[m];
+        for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++)
+            for (size_t i = 0; i < deferred->own_count; i++)
+                slot->open_score[l * deferred->open_most + i] =
+                    slot->score[l * deferred->n + deferred->own_row[i]];
+    }
+    if (deferred->due_count > 0 && want(deferred, deferred->wanted, true)) {
+        deferred->entered += deferred->due_count * deferred->open_count;
+        if (deferred->own_count > 0)
+            MEDLEY_TRY(enter_own(deferred, error));
+    }
+    return md_deferred_gather_open(deferred, error);
+}
+
 medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error)
 {
     const size_t threads = deferred->gram->threads;
+    const bool together = medley_comm_size(deferred->gram->comm) > 1;
     if (deferred->open_count == 0)
         return MEDLEY_OK;
-    MEDLEY_TRY(md_deferred_gather_open(deferred, error));
+    if (together)
+        MEDLEY_TRY(open_together(deferred, error));
     if (!want(deferred, deferred->known, false)) {
         copy_scores(deferred, (md_tile_range){.columns = deferred->open_count,
                                               .end_kernel = deferred->count});
@@ -450,7 +520,8 @@ medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error)
     opening.know.width =
         width_for(deferred->open_count, WIDE, NARROW, md_pieces(threads, deferred->ranges));
     opening.across = md_pieces(deferred->open_count, opening.know.width);
-    MEDLEY_TRY(prepare_to_enter(&opening, deferred, error));
+    if (!together)
+        MEDLEY_TRY(prepare_to_enter(&opening, deferred, error));
     md_parallel_for(opening.enters || opening.knows ? threads : 1,
                     opening.across * deferred->ranges, open_columns, &opening);
     return MEDLEY_OK;

@@ -70,9 +70,13 @@ struct md_deferred {
     float *
         open_flushed; /* [open_most][slots][labels] of the open rows, those of each rank together */
     size_t *open_place; /* [open_most] where an open row is among these */
-    md_prepared open;   /* the open rows */
-    md_prepared left;   /* rows of changes */
-    size_t memory;      /* for kept rows; 0: no limit */
+    size_t *own_row;    /* [open_most] open rows whose scores this rank keeps */
+    size_t own_count;
+    size_t *own_position; /* [n] position + 1 among these */
+    md_prepared own_open; /* these */
+    md_prepared open;     /* the open rows */
+    md_prepared left;     /* rows of changes */
+    size_t memory;        /* for kept rows; 0: no limit */
     md_kept_rows kept;
     md_deferred_counts counts;
 };
@@ -96,7 +100,10 @@ void md_deferred_learn_row(const md_deferred *deferred, size_t m, size_t positio
 /* ---- deferred_ranks.c ---- */
 enum { MD_OWN_UNIT = 16 }; /* columns that stay together: products have them side by side */
 
-/* The flushed scores of the open rows, from the ranks that have them, to open_flushed. */
+/* Lists the open rows that are this rank's own. */
+void md_deferred_list_own(md_deferred *deferred);
+/* The scores of the open rows to open_flushed, from the ranks that have them: as columns 0 ..
+ * own_count - 1 of open_score. */
 medley_status md_deferred_gather_open(md_deferred *deferred, medley_error *error);
 /* The flushed scores of all rows. */
 medley_status md_deferred_gather_all(md_deferred *deferred, medley_error *error);

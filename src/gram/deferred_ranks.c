@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Deferred scores of several ranks. Each keeps those of its share of the rows up to date: flushing,
  * which is nearly all of the work, is divided evenly, and takes 1/ranks of the memory for kept
- * rows. Changes are the same on all ranks, and need not be told. What a rank lacks is the flushed
- * scores of open rows that belong to others: they are gathered when rows are opened, and all scores
- * when everything is flushed.
+ * rows. Changes are the same on all ranks, and need not be told. What a rank lacks is the scores
+ * of open rows that belong to others: each enters what is due for those that are its own, and they
+ * are gathered when rows are opened; all scores when everything is flushed.
  *
  * Bytes from every rank to every other: 4 labels kernels for each of its rows that is opened; the
  * same for each of its rows when all is flushed. */
@@ -38,19 +38,33 @@ static void place_rows(md_deferred *deferred, size_t *offset, size_t ranks)
     offset[0] = 0;
 }
 
+static bool is_own(const md_deferred *deferred, size_t row)
+{
+    return row >= deferred->own.first && row < deferred->own.end;
+}
+
+void md_deferred_list_own(md_deferred *deferred)
+{
+    deferred->own_count = 0;
+    for (size_t s = 0; s < deferred->open_count; s++)
+        if (is_own(deferred, deferred->open_row[s]))
+            deferred->own_row[deferred->own_count++] = deferred->open_row[s];
+}
+
 static void fill_own(md_deferred *deferred)
 {
     const size_t labels = deferred->labels;
+    size_t i = 0;
     for (size_t s = 0; s < deferred->open_count; s++) {
-        const size_t row = deferred->open_row[s];
         float *place = deferred->open_flushed + deferred->open_place[s] * deferred->count * labels;
-        if (row < deferred->own.first || row >= deferred->own.end)
+        if (!is_own(deferred, deferred->open_row[s]))
             continue;
         for (size_t m = 0; m < deferred->count; m++) {
-            const float *score = deferred->slots[m].score;
-            for (size_t l = 0; score != NULL && l < labels; l++)
-                place[m * labels + l] = score[l * deferred->n + row];
+            const md_slot *slot = &deferred->slots[m];
+            for (size_t l = 0; slot->score != NULL && l < labels; l++)
+                place[m * labels + l] = slot->open_score[l * deferred->open_most + i];
         }
+        i++;
     }
 }
 
