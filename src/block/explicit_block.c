@@ -149,8 +149,8 @@ static void take(void *context, size_t row, const struct slice *slice)
     }
 }
 
-/* Asks for the weights that a gradient is about to change. Where other ranks have scored its example
- * they are not in the cache. */
+/* Asks for the weights that a gradient is about to change. Where other ranks have scored its
+ * example they are not in the cache. */
 static void prefetch_step(const explicit_block *x, const md_gradient *gradient)
 {
     enum { LINE = 16 }; /* floats */

@@ -58,8 +58,9 @@ md_rank_name md_name_rank(size_t rank, const md_host *host)
 md_span md_share_of(size_t count, size_t unit, size_t rank, size_t size)
 {
     const size_t units = md_pieces(count, unit);
-    const size_t each = units / size;
-    const size_t more = units % size; /* of the first ranks have one unit more */
+    const size_t ranks = md_max(size, 1);
+    const size_t each = units / ranks;
+    const size_t more = units % ranks; /* of the first ranks have one unit more */
     const size_t first = rank * each + md_min(rank, more);
     const size_t end = first + each + (rank < more ? 1 : 0);
     return (md_span){md_min(first * unit, count), md_min(end * unit, count)};
@@ -397,6 +398,7 @@ medley_status medley_comm_broadcast(medley_comm *comm, void *data, size_t bytes,
     return md_comm_broadcast(comm, data, bytes, error);
 }
 
+/* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
 bool medley_comm_settle(size_t *teller, medley_comm *comm, medley_status status)
 {
     static const double PATIENCE = 3;   /* seconds, of a rank that has failed */
@@ -418,6 +420,7 @@ bool medley_comm_settle(size_t *teller, medley_comm *comm, medley_status status)
         ++*teller;
     return true;
 }
+/* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 void medley_comm_end(medley_comm *comm, int code)
 {

@@ -142,7 +142,7 @@ static void multiply_slice(void *context, const md_packed_slice *slice)
     const double *total = add_slice(mixture, slice);
     if (slice->first && slice->place == 0)
         memset(part + slice->row, 0, (packed->length - slice->row) * sizeof *part);
-    md_triangle_double.multiply((const void *)((uintptr_t)total - before), packed->n, slice->row,
+    md_triangle_double.multiply(md_moved(total, -(ptrdiff_t)before), packed->n, slice->row,
                                 slice->end, mixture->x, part);
 }
 

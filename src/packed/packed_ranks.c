@@ -33,7 +33,7 @@ medley_status md_packed_divide(md_packed *packed, medley_comm *comm, medley_erro
         const bool shares =
             m > 0 && kernel->class != NULL && kernel[-1].view == kernel->view && inside < most;
         if (m > 0 && !shares) {
-            turn = (turn + 1) % packed->ranks;
+            turn = turn + 1 < packed->ranks ? turn + 1 : 0;
             inside = 0;
         }
         if (turn == 0 && inside == 0) {

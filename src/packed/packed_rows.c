@@ -60,7 +60,7 @@ size_t md_packed_slice_values(const md_packed *packed)
 static void *base_of(const md_packed *packed, char *buffer, size_t row)
 {
     const size_t before = md_triangle_row(packed->n, row) * packed->loops->value_bytes;
-    return (void *)((uintptr_t)buffer - before);
+    return md_moved(buffer, -(ptrdiff_t)before);
 }
 
 static char *buffer_of(const struct walk *walk, size_t m, size_t worker)
@@ -283,8 +283,8 @@ static void copy_rows(const struct keep *keep, const md_packed_slice *slice)
     const size_t end = md_triangle_row(packed->n, slice->end) * value;
     for (size_t k = 0; k < slice->count; k++)
         if (keep->to[slice->place + k] != NULL)
-            memcpy(keep->to[slice->place + k] + first,
-                   (const void *)((uintptr_t)slice->values[k] + first), end - first);
+            memcpy(keep->to[slice->place + k] + first, md_moved(slice->values[k], (ptrdiff_t)first),
+                   end - first);
 }
 
 static void keep_rows(void *context, const md_packed_slice *slice)

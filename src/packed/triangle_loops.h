@@ -51,6 +51,14 @@ typedef struct md_triangle_loops {
 extern const md_triangle_loops md_triangle_float, md_triangle_double;
 
 /* Before row i there are rows of n, n-1, ..., n-i+1 values; also the place of K(i,i). */
+/* `bytes` before or after an address that may not be in an array: where a triangle would begin of
+ * which some rows are at hand, and back. The rows that are not there are never looked at. */
+static inline void *md_moved(const void *address, ptrdiff_t bytes)
+{
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): arithmetic on the pointer would leave its array */
+    return (void *)((uintptr_t)address + (uintptr_t)bytes);
+}
+
 static inline size_t md_triangle_row(size_t n, size_t i)
 {
     return i * (2 * n - i + 1) / 2;

@@ -347,9 +347,9 @@ static medley_status find_resources(md_problem *problem, medley_error *error)
     const medley_options *options = problem->options;
     medley_comm *comm = options->comm;
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_comm_processors(comm);
-    double memory = options->memory > 0
-                        ? (double)options->memory
-                        : (double)(md_memory_available() / 2 / md_comm_local_size(comm));
+    double memory = (double)options->memory;
+    if (options->memory == 0)
+        memory = (double)md_memory_available() / 2 / (double)md_comm_local_size(comm);
     MEDLEY_TRY(md_comm_least(comm, &memory, error));
     problem->memory = (size_t)memory;
     return MEDLEY_OK;
