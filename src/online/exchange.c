@@ -82,7 +82,7 @@ static size_t least_loaded(const double *load, size_t ranks)
 static void deal_out(md_round *round, size_t rank, size_t ranks)
 {
     md_online *online = round->online;
-    size_t order[FEW];
+    size_t order[FEW] = {0};
     for (size_t i = 0; i < round->size; i++) {
         size_t at = i;
         for (; at > 0 && online->cost[order[at - 1]] < online->cost[i]; at--)

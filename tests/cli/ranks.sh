@@ -120,6 +120,9 @@ expect_exit 0 "a checkpoint of two ranks goes on with three" ranks 3 "${long[@]}
 expect_exit 0 "and with one" "$MEDLEY" "${long[@]}" --epochs 6 --resume
 check "to the same model" cmp whole.medley c.medley
 
+if [[ $MEDLEY_BUILD == *asan* ]]; then
+    exit # signals take their time, and are sent to the plain build
+fi
 "$mpi" -n 2 "$MEDLEY" train --quiet --model i.medley --template chunk --loss logistic --epochs 100000 tagged.txt >"$out" 2>"$err" &
 job=$!
 sleep 3
