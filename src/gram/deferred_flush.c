@@ -226,33 +226,6 @@ static bool want(md_deferred *deferred, bool *wanted, bool live)
 
 /* ---- flushing ---- */
 
-/* Which of the changes have values that were kept; the others are numbered, and their rows listed.
- */
-static size_t list_fresh(md_deferred *deferred, size_t first, size_t count)
-{
-    size_t fresh = 0;
-    for (size_t d = 0; d < count; d++) {
-        const size_t row = deferred->due_row[first + d];
-        deferred->found[d] = md_kept_rows_find(deferred, row);
-        deferred->fresh[d] = fresh;
-        if (deferred->found[d] == NULL)
-            deferred->fresh_row[fresh++] = row;
-        deferred->kept.uses[row]++;
-    }
-    return fresh;
-}
-
-/* Where the values of fresh rows are to be kept. One that others need now stays where it is. */
-static void find_room(md_deferred *deferred, size_t fresh, size_t count)
-{
-    for (size_t i = 0; i < fresh; i++)
-        deferred->keep[i] =
-            md_kept_rows_take(deferred, deferred->fresh_row[i], deferred->found, count);
-    for (size_t i = 0; i < fresh; i++)
-        if (md_kept_rows_find(deferred, deferred->fresh_row[i]) != deferred->keep[i])
-            deferred->keep[i] = NULL; /* a later one has taken its place */
-}
-
 /* So many values of every kernel were computed. */
 static void note_work(const md_deferred *deferred, size_t values)
 {
@@ -278,10 +251,10 @@ static medley_status flush_some(md_deferred *deferred, size_t first, size_t coun
                                 medley_error *error)
 {
     md_gram *gram = deferred->gram;
-    const size_t fresh = list_fresh(deferred, first, count);
+    const size_t fresh = md_kept_rows_list_fresh(deferred, first, count);
     if (fresh > 0)
         MEDLEY_TRY(gather_changed(deferred, deferred->fresh_row, fresh, error));
-    find_room(deferred, fresh, count);
+    md_kept_rows_find_room(deferred, fresh, count);
     struct pass pass = {.deferred = deferred,
                         .purpose = TO_FLUSH,
                         .job = {.bank = gram->bank,

@@ -119,5 +119,10 @@ void md_kept_rows_prepare(md_deferred *deferred);
 float *md_kept_rows_take(md_deferred *deferred, size_t row, const float *const *used, size_t count);
 /* [kernels][width], or NULL. */
 const float *md_kept_rows_find(const md_deferred *deferred, size_t row);
+/* Which of the due changes from `first` on have values that were kept; the others are numbered, and
+ * their rows listed. How many these are. */
+size_t md_kept_rows_list_fresh(md_deferred *deferred, size_t first, size_t count);
+/* Where the values of fresh rows are to be kept. One that others need now stays where it is. */
+void md_kept_rows_find_room(md_deferred *deferred, size_t fresh, size_t count);
 
 #endif

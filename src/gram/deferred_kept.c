@@ -127,3 +127,27 @@ const float *md_kept_rows_find(const md_deferred *deferred, size_t row)
     const md_kept_rows *kept = &deferred->kept;
     return kept->position[row] != 0 ? kept->values[kept->position[row] - 1] : NULL;
 }
+
+size_t md_kept_rows_list_fresh(md_deferred *deferred, size_t first, size_t count)
+{
+    size_t fresh = 0;
+    for (size_t d = 0; d < count; d++) {
+        const size_t row = deferred->due_row[first + d];
+        deferred->found[d] = md_kept_rows_find(deferred, row);
+        deferred->fresh[d] = fresh;
+        if (deferred->found[d] == NULL)
+            deferred->fresh_row[fresh++] = row;
+        deferred->kept.uses[row]++;
+    }
+    return fresh;
+}
+
+void md_kept_rows_find_room(md_deferred *deferred, size_t fresh, size_t count)
+{
+    for (size_t i = 0; i < fresh; i++)
+        deferred->keep[i] =
+            md_kept_rows_take(deferred, deferred->fresh_row[i], deferred->found, count);
+    for (size_t i = 0; i < fresh; i++)
+        if (md_kept_rows_find(deferred, deferred->fresh_row[i]) != deferred->keep[i])
+            deferred->keep[i] = NULL; /* a later one has taken its place */
+}
