@@ -36,6 +36,23 @@ typedef struct md_kept_rows {
     uint32_t *uses;   /* [n] how often a row was flushed */
 } md_kept_rows;
 
+/* Kernel values of some rows, on the left, against all rows or against the open ones, as columns.
+ */
+typedef enum md_purpose { MD_TO_FLUSH, MD_TO_ENTER, MD_TO_KNOW } md_purpose;
+typedef struct md_pass {
+    const md_deferred *deferred;
+    md_purpose purpose;
+    md_tile_job job;
+    const size_t *left_row;  /* training row of each left row */
+    const size_t *right_row; /* of each column; NULL: the same number */
+    const size_t *position;  /* [n] column + 1 of a training row, where there is right_row */
+    size_t rows, columns;
+    size_t width; /* columns of an item */
+
+    /* to flush: some of the due changes, whose values are computed or were kept */
+    size_t first_due, due_rows;
+} md_pass;
+
 struct md_deferred {
     md_pool pool; /* of all arrays */
     md_gram *gram;
@@ -86,10 +103,28 @@ static inline md_slot *md_deferred_slot(const md_deferred *deferred, size_t m)
     return &deferred->slots[deferred->gram->mix ? 0 : m];
 }
 
+/* ---- deferred_pass.c ---- */
+
+/* All rows of the pass against the columns of the range. */
+void md_pass_compute(const md_pass *pass, md_tile_range range, size_t worker);
+/* Values of one row, not many: no scratch memory but the caller's stack. */
+void md_pass_compute_row(const md_pass *pass, size_t m, size_t position);
+/* Columns of an item, so that there are so many items. Kernel values do not depend on it. */
+size_t md_pass_width(size_t columns, size_t widest, size_t least, size_t items);
+/* Kernels of slots, or of the live ones only; false: there are none. */
+bool md_deferred_want(md_deferred *deferred, bool *wanted, bool live);
+/* So many values of every kernel were computed. */
+void md_deferred_note_work(const md_deferred *deferred, size_t values);
+/* Rows of changes, to stand on the left. */
+medley_status md_deferred_gather_changed(md_deferred *deferred, const size_t *rows, size_t count,
+                                         medley_error *error);
+
 /* ---- deferred_flush.c ---- */
 
 /* Flushes the due changes of all live slots. */
 medley_status md_deferred_flush(md_deferred *deferred, medley_error *error);
+
+/* ---- deferred_open.c ---- */
 
 /* Fills open_score and values of all slots for the open rows. */
 medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error);
