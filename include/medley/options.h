@@ -40,12 +40,14 @@ typedef struct medley_option_info {
     const char *fallback; /**< the default as text; "": none */
     const char *help;     /**< one sentence */
     bool repeatable;      /**< setting it again adds a value */
+    const char *group;    /**< "objective": options that stand together in help */
+    const char *brief;    /**< a few words, of options of everyday work; NULL: it is none */
 } medley_option_info;
 
 /** An empty medley_option_info. */
 #define MEDLEY_OPTION_INFO_INIT                                                                    \
     {                                                                                              \
-        sizeof(medley_option_info), NULL, NULL, NULL, NULL, false                                  \
+        sizeof(medley_option_info), NULL, NULL, NULL, NULL, false, NULL, NULL                      \
     }
 
 /** Number of options. */

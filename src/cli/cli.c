@@ -183,6 +183,12 @@ static medley_status unknown_option(const cli_arguments *arguments, const char *
                       arguments->command->name);
 }
 
+static void give(cli_arguments *arguments, const char *name, const char *value)
+{
+    arguments->given[arguments->given_count].name = name;
+    arguments->given[arguments->given_count++].value = value;
+}
+
 /* One word that starts with "--"; *used counts how many words it took. */
 static medley_status parse_option(cli_arguments *arguments, int count, char **words, int *used,
                                   medley_error *error)
@@ -207,8 +213,34 @@ static medley_status parse_option(cli_arguments *arguments, int count, char **wo
         value = words[1];
         *used = 2;
     }
-    arguments->given[arguments->given_count].name = option.name;
-    arguments->given[arguments->given_count++].value = value;
+    give(arguments, option.name, value);
+    return MEDLEY_OK;
+}
+
+/* A word such as -m; what follows the letter, or the next word, is its value. */
+static medley_status parse_letter(cli_arguments *arguments, int count, char **words, int *used,
+                                  medley_error *error)
+{
+    cli_option option;
+    size_t i = 0;
+    bool found = false;
+    while (!found && cli_option_at(arguments->command, i++, &option))
+        found = cli_letter(option.name) == words[0][1];
+    if (!found)
+        return cli_refuse(error, "'%s' is not an option of medley %s; see 'medley %s --help'",
+                          words[0], arguments->command->name, arguments->command->name);
+    const char *value = words[0] + 2;
+    *used = 1;
+    if (option.argument[0] == '\0' && value[0] != '\0')
+        return cli_refuse(error, "-%c takes no value, and here is '%s'", words[0][1], words[0]);
+    if (option.argument[0] != '\0' && value[0] == '\0') {
+        if (count < 2)
+            return cli_refuse(error, "-%c needs a value: -%c %s", words[0][1], words[0][1],
+                              option.argument);
+        value = words[1];
+        *used = 2;
+    }
+    give(arguments, option.name, value);
     return MEDLEY_OK;
 }
 
@@ -224,9 +256,9 @@ static medley_status parse(cli_arguments *arguments, int count, char **words, me
             CLI_TRY(parse_option(arguments, count - i, words + i, &used, error));
             i += used;
         } else if (!options_end && words[i][0] == '-' && words[i][1] != '\0') {
-            return cli_refuse(error,
-                              "'%s' is not an option; options are written in full, as in --help",
-                              words[i]);
+            int used;
+            CLI_TRY(parse_letter(arguments, count - i, words + i, &used, error));
+            i += used;
         } else {
             arguments->words[arguments->word_count++] = words[i++];
         }
@@ -258,6 +290,33 @@ static medley_status parse_and_run(cli_arguments *arguments, int count, char **w
     return arguments->command->run(arguments, error);
 }
 
+/* What follows --help= on the command line; NULL: nothing does. */
+static const char *help_group(int count, char **words)
+{
+    static const char start[] = "--help=";
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        if (strncmp(words[i], start, strlen(start)) == 0)
+            return words[i] + strlen(start);
+    return NULL;
+}
+
+static int print_help_group(const cli_command *command, const char *group)
+{
+    enum { MOST_GROUPS = 15 };
+    const cli_arguments arguments = {.command = command};
+    medley_error error = {0};
+    const char *names[MOST_GROUPS + 1] = {"all"};
+    if (cli_print_options(command, group, stdout))
+        return finish(command, CLI_OK);
+    for (size_t g = 0; g + 1 < MOST_GROUPS && cli_groups[g].name != NULL; g++)
+        names[g + 1] = cli_groups[g].name;
+    const char *nearest = medley_nearest_name(group, names);
+    cli_refuse(&error, "--help=%s: there is no such group of options here; %s%s", group,
+               nearest != NULL ? "did you mean --help=" : "'medley COMMAND --help' lists them",
+               nearest != NULL ? nearest : "");
+    return fail(&arguments, &error);
+}
+
 /* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
 static int run_command(const cli_command *command, int count, char **words)
 {
@@ -265,6 +324,9 @@ static int run_command(const cli_command *command, int count, char **words)
         cli_print_help(command, stdout);
         return finish(command, CLI_OK);
     }
+    const char *group = help_group(count, words);
+    if (group != NULL)
+        return print_help_group(command, group);
     cli_arguments arguments = {.command = command, .json = asks_for(count, words, "--json")};
     CLI_OWNED(free)
     struct cli_given *given = arguments.given = calloc((size_t)count + 1, sizeof *given);
@@ -296,7 +358,7 @@ int cli_main(int count, char **words)
 {
     enum { MOST_COMMANDS = 31 };
     static const char *const help[] = {"--help", "-h", "help", NULL};
-    static const char *const version[] = {"--version", "version", NULL};
+    static const char *const version[] = {"--version", "-V", "version", NULL};
     const bool helps = count > 1 && cli_is_any(words[1], help);
     if (count < 2 || (helps && count < 3)) {
         cli_print_help(NULL, helps ? stdout : stderr);

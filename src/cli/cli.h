@@ -14,7 +14,15 @@ typedef struct cli_option {
     const char *fallback; /* default as text, "" if none */
     const char *help;
     bool repeatable;
+    const char *group; /* one of cli_groups */
+    const char *brief; /* a few words, of options of everyday work; else NULL */
 } cli_option;
+
+/* Options that stand together in help and manual. */
+typedef struct cli_group {
+    const char *name, *title; /* what --help=NAME is given, and what it is about */
+} cli_group;
+extern const cli_group cli_groups[]; /* ends with a NULL name */
 
 /* Groups of options that several commands share. */
 enum {
@@ -57,7 +65,15 @@ int cli_main(int count, char **words);
 /* Option number `index` of a command, shared groups included; false after the last. */
 bool cli_option_at(const cli_command *command, size_t index, cli_option *option);
 bool cli_training_option(const char *name, medley_option_info *info); /* is it one? */
+char cli_letter(const char *name); /* of an option, for -m; 0: it has none */
+
+/* ---- help (help.c) ---- */
+
+/* Of a command, or of all of them where it is NULL. */
 void cli_print_help(const cli_command *command, FILE *file);
+/* Its options of one group, or of all; false: there is no such group. */
+bool cli_print_options(const cli_command *command, const char *group, FILE *file);
+extern const char cli_exit_codes[];
 
 /* ---- parsed arguments ---- */
 

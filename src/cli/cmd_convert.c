@@ -22,10 +22,11 @@ static medley_status run_convert(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"from", "FORMAT", "", "format of IN; default: by extension and content", false},
-    {"to", "FORMAT", "", "format to write; default: by the extension of OUT", false},
-    {"output", "OUT", "-", "where to write; .gz compresses", false},
-    {"label", "COLUMN", "", "label column by name, number from 1, last, or none", false},
+    {"from", "FORMAT", "", "format of IN; default: by extension and content", .group = "output"},
+    {"to", "FORMAT", "", "format to write; default: by the extension of OUT", .group = "output"},
+    {"output", "OUT", "-", "where to write; .gz compresses", .group = "output"},
+    {"label", "COLUMN", "", "label column by name, number from 1, last, or none",
+     .group = "output"},
     {0}};
 
 static const char *const examples[] = {

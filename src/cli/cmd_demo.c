@@ -254,9 +254,9 @@ static medley_status run_demo(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"report", "FILE.html", "medley-demo.html", "where the report is written", false},
-    {"no-report", "", "", "write no file", false},
-    {"seed", "N", "1", "of the generated words", false},
+    {"report", "FILE.html", "medley-demo.html", "where the report is written", .group = "output"},
+    {"no-report", "", "", "write no file", .group = "output"},
+    {"seed", "N", "1", "of the generated words", .group = "output"},
     {0}};
 
 static const char *const examples[] = {"everything, in under a minute", "medley demo",

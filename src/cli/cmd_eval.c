@@ -230,17 +230,18 @@ static medley_status run_eval(cli_arguments *arguments, medley_error *error)
     return MEDLEY_OK;
 }
 
-static const cli_option options[] = {{"model", "FILE", "", "the model to measure", false},
-                                     {"proba", "", "",
-                                      "measure probabilities too: log loss, Brier score, expected "
-                                      "calibration error (15 bins), of trees those of heads; not "
-                                      "of a regression",
-                                      false},
-                                     {"allow-unseen", "", "",
-                                      "count labels that the model has never seen as wrong even if "
-                                      "more than one row in a hundred has one",
-                                      false},
-                                     {0}};
+static const cli_option options[] = {
+    {"model", "FILE", "", "the model to measure", .group = "output"},
+    {"proba", "", "",
+     "measure probabilities too: log loss, Brier score, expected "
+     "calibration error (15 bins), of trees those of heads; not "
+     "of a regression",
+     .group = "output"},
+    {"allow-unseen", "", "",
+     "count labels that the model has never seen as wrong even if "
+     "more than one row in a hundred has one",
+     .group = "output"},
+    {0}};
 
 static const char *const examples[] = {
     "accuracy on labelled data",

@@ -64,17 +64,18 @@ static medley_status run_generate(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"rows", "N", "", "rows; for handwriting, words; for tagged and treebank, sentences", false},
-    {"seed", "N", "1", "one seed gives one data set", false},
-    {"dimension", "N", "", "features, where that is free", false},
-    {"views", "N", "", "views of multi-view data", false},
-    {"classes", "N", "", "classes of multi-view data", false},
-    {"noise", "X", "1", "amount of noise, 1 is the generator's own", false},
-    {"output", "FILE", "-", "where to write; .gz compresses", false},
+    {"rows", "N", "", "rows; for handwriting, words; for tagged and treebank, sentences",
+     .group = "output"},
+    {"seed", "N", "1", "one seed gives one data set", .group = "output"},
+    {"dimension", "N", "", "features, where that is free", .group = "output"},
+    {"views", "N", "", "views of multi-view data", .group = "output"},
+    {"classes", "N", "", "classes of multi-view data", .group = "output"},
+    {"noise", "X", "1", "amount of noise, 1 is the generator's own", .group = "output"},
+    {"output", "FILE", "-", "where to write; .gz compresses", .group = "output"},
     {"to", "FORMAT", "",
      "format; default: by the extension of FILE; csv (letter for handwriting) on "
      "standard output; columns for tagged, conllu for treebank",
-     false},
+     .group = "output"},
     {0}};
 
 static const char *const examples[] = {

@@ -118,9 +118,10 @@ static medley_status run_inspect(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"top", "N", "20", "how many blocks to show", false},
+    {"top", "N", "20", "how many blocks to show", .group = "output"},
     {"features", "N", "0",
-     "show the N strongest features of each of them (templates and label context)", false},
+     "show the N strongest features of each of them (templates and label context)",
+     .group = "output"},
     {0}};
 
 static const char *const examples[] = {

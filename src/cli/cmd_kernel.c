@@ -27,8 +27,10 @@ static medley_status run_kernel(cli_arguments *arguments, medley_error *error)
     return MEDLEY_OK;
 }
 
-static const cli_option options[] = {
-    {"output", "FILE", "", "npy file: (N,N) for one kernel, (M,N,N) for several", false}, {0}};
+static const cli_option options[] = {{"output", "FILE", "",
+                                      "npy file: (N,N) for one kernel, (M,N,N) for several",
+                                      .group = "output"},
+                                     {0}};
 
 static const char *const examples[] = {
     "a stack of three Gaussians with unit trace",

@@ -233,16 +233,19 @@ static medley_status run_path(cli_arguments *arguments, medley_error *error)
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 static const cli_option options[] = {
-    {"count", "N", "20", "number of lambdas, evenly spaced in logarithm; at most 10000", false},
-    {"ratio", "X", "0.01", "the last lambda as a share of the first", false},
-    {"lambdas", "LIST", "", "these lambdas instead, between commas", false},
+    {"count", "N", "20", "number of lambdas, evenly spaced in logarithm; at most 10000",
+     .group = "path"},
+    {"ratio", "X", "0.01", "the last lambda as a share of the first", .group = "path"},
+    {"lambdas", "LIST", "", "these lambdas instead, between commas", .group = "path"},
     {"holdout", "SHARE", "", "keep this share of the rows apart and measure every model on them",
-     false},
-    {"dev", "FILE", "", "labelled data to measure every model on", false},
-    {"output", "FILE.csv|.json", "", "write the path with the weights of all blocks", false},
-    {"report", "FILE.html", "", "write a report that draws the path", false},
+     .group = "data"},
+    {"dev", "FILE", "", "labelled data to measure every model on", .group = "data"},
+    {"output", "FILE.csv|.json", "", "write the path with the weights of all blocks",
+     .group = "output"},
+    {"report", "FILE.html", "", "write a report that draws the path", .group = "output"},
     {"model", "FILE", "",
-     "write the model that does best on the held-out rows; without them the last", false},
+     "write the model that does best on the held-out rows; without them the last",
+     .group = "output"},
     {0}};
 
 static const char *const examples[] = {

@@ -202,24 +202,24 @@ static medley_status run_predict(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"model", "FILE", "", "the model to predict with", false},
-    {"output", "FILE", "-", "where the predictions go", false},
+    {"model", "FILE", "", "the model to predict with", .group = "output"},
+    {"output", "FILE", "-", "where the predictions go", .group = "output"},
     {"proba", "", "",
      "print probabilities of all labels too (of sequences: marginals), in further columns of "
      "tagged text (LABEL/NUMBER; conllu: Proba[LABEL]=NUMBER in MISC), else as a table; of trees "
      "those of HEAD and DEPREL (HeadProb=NUMBER and RelProb=NUMBER in MISC); to be trusted after "
      "training with --calibrate, or --loss logistic; not of a regression",
-     false},
+     .group = "output"},
     {"scores", "", "", "print the scores of all labels too; of a regression a table of the numbers",
-     false},
+     .group = "output"},
     {"best", "N", "0",
      "print the N best outputs of every sequence (at most 20), one a line: sequence, rank, score, "
      "labels; of trees: every sentence as often, with comments # tree, # score and, with --proba, "
      "# probability",
-     false},
+     .group = "output"},
     {"constrain", "", "",
      "labels in DATA that the model knows are right: find the best labels of the other rows",
-     false},
+     .group = "output"},
     {0}};
 
 static const char *const examples[] = {

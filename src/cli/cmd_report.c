@@ -132,10 +132,11 @@ static medley_status run_report(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"output", "FILE.html", "", "where to write; default: the model's name with .html", false},
-    {"title", "TEXT", "", "headline of the report; default: the model's name", false},
-    {"examples", "N", "24", "most examples that are drawn, wrong ones first", false},
-    {"top", "N", "30", "most blocks that are drawn; a table has all of them", false},
+    {"output", "FILE.html", "", "where to write; default: the model's name with .html",
+     .group = "output"},
+    {"title", "TEXT", "", "headline of the report; default: the model's name", .group = "output"},
+    {"examples", "N", "24", "most examples that are drawn, wrong ones first", .group = "output"},
+    {"top", "N", "30", "most blocks that are drawn; a table has all of them", .group = "output"},
     {0}};
 
 static const char *const examples[] = {

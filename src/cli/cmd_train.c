@@ -143,13 +143,14 @@ static medley_status run_train(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"model", "FILE", "", "where the model is written", false},
-    {"dev", "FILE", "", "held-out data for early stopping: the best epoch's model is kept", false},
+    {"model", "FILE", "", "where the model is written", .group = "output"},
+    {"dev", "FILE", "", "held-out data for early stopping: the best epoch's model is kept",
+     .group = "data", .brief = "held-out data for early stopping"},
     {"holdout", "SHARE", "", "keep this share of the rows apart and report the accuracy on them",
-     false},
+     .group = "data", .brief = "keep this share of the rows apart to measure on"},
     {"report", "FILE.html", "",
      "also write a report to look at: weights, training, and on held-out data errors and examples",
-     false},
+     .group = "output", .brief = "also write a report to look at in a browser"},
     {0}};
 
 static const char *const examples[] = {

@@ -259,19 +259,21 @@ static medley_status run_tune(cli_arguments *arguments, medley_error *error)
 /* NOLINTEND(clang-analyzer-unix.Malloc) */
 
 static const cli_option options[] = {
-    {"cv", "K", "5", "folds: each part is predicted by a model of the others", false},
+    {"cv", "K", "5", "folds: each part is predicted by a model of the others", .group = "tuning"},
     {"measure", "NAME", "",
      "what is best: accuracy, f1 (of chunks), log-loss, exact-match (of sequences), rmse, uas, "
      "las; default: rmse of a regression, f1 where labels are those of chunks, las or uas of "
      "trees, else accuracy",
-     false},
+     .group = "tuning"},
     {"choose", "best|one-error", "best",
      "values of the model: those of the best mean, or of the strongest penalty (else the fewest "
      "blocks) within one standard error of it",
-     false},
-    {"model", "FILE", "", "learn a model from all of the data with the chosen values", false},
-    {"output", "FILE.csv", "", "write the table, with the measure of every fold", false},
-    {"report", "FILE.html", "", "write a report with the table and the model", false},
+     .group = "tuning"},
+    {"model", "FILE", "", "learn a model from all of the data with the chosen values",
+     .group = "output"},
+    {"output", "FILE.csv", "", "write the table, with the measure of every fold",
+     .group = "output"},
+    {"report", "FILE.html", "", "write a report with the table and the model", .group = "output"},
     {0}};
 
 static const char *const examples[] = {

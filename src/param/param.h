@@ -27,6 +27,8 @@ typedef struct md_param {
     const char *const *choices; /* MD_CHOICE: NULL-terminated names */
     const char *argument;       /* placeholder in help: "X", "FILE" */
     const char *help;           /* one sentence */
+    const char *brief;          /* a few words, of options of everyday work; NULL: none */
+    const char *group;          /* of options that stand together in help; NULL: none */
 
     /* For the owner of the table; no function here but md_params_describe looks at them. */
     unsigned concerns;   /* bits of the owners that use it; 0: all */

@@ -103,7 +103,9 @@ bool medley_option_describe(medley_option_info *info, size_t index)
                                       .argument = p->argument,
                                       .fallback = p->fallback,
                                       .help = p->help,
-                                      .repeatable = p->type == MD_LIST};
+                                      .repeatable = p->type == MD_LIST,
+                                      .group = p->group,
+                                      .brief = p->brief};
     md_fill_struct(info, &found, sizeof found);
     return md_check_struct(info, "", NULL) == MEDLEY_OK;
 }

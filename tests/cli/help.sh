@@ -12,16 +12,54 @@ for command in $commands; do
     expect_exit 0 "medley $command --help" "$MEDLEY" "$command" --help
     expect_text "$command has a usage line" "^usage: medley $command" "$out"
     expect_text "$command has examples" '^examples:' "$out"
-    refute_text "$command's help fits 80 columns, examples apart" '^([^ ]|  --|      ).{80}' "$out"
+    refute_text "$command's help fits 80 columns, examples apart" '^([^ ]|  -|      ).{80}' "$out"
+    expect_text "$command's help tells exit codes" '^exit codes: 0 fine, .*3 bad input' "$out"
+    check "$command's help is short" test "$(wc -l <"$out")" -le "$([ "$command" = train ] && echo 50 || echo 70)"
     check "$command has a manual page" test -s "$MEDLEY_BUILD/man/medley-$command.1"
     expect_exit 0 "medley help $command" "$MEDLEY" help "$command"
-    "$MEDLEY" "$command" --help | grep -o '^  --[a-zA-Z0-9-]*' | tr -d ' ' | sort >options
+    expect_exit 0 "medley $command --help=all" "$MEDLEY" "$command" --help=all
+    refute_text "$command's options fit 80 columns" '^.{81}' "$out"
+    grep -oE '^  (-.,|   ) --[a-zA-Z0-9-]*' "$out" | grep -o -- '--.*' | sort >options
+    check "$command has options" test -s options
     for option in $(cat options); do
         grep -q -- "$(echo "$option" | sed 's/-/\\\\-/g')" "$MEDLEY_BUILD/man/medley-$command.1" ||
             echo "$option"
     done >missing
     check "$command's manual has every option" test ! -s missing
 done
+
+# ---- groups ----
+"$MEDLEY" train --help=all | grep -oE '^      --[a-zA-Z0-9-]*|^  -., --[a-zA-Z0-9-]*' | sort >all
+for group in data kernels objective sequences trees online certified scale output; do
+    expect_exit 0 "train --help=$group" "$MEDLEY" train --help=$group
+    expect_text "$group is named in its help" "^$group: " "$out"
+    cat "$out" >&3
+done 3>groups
+grep -oE '^      --[a-zA-Z0-9-]*|^  -., --[a-zA-Z0-9-]*' groups | sort >grouped
+check "every option of train is in one group" cmp all grouped
+check "everyday options are about fifteen" test "$("$MEDLEY" train --help | grep -cE '^  (-.,|   ) --')" -le 18
+expect_exit 2 "no such group" "$MEDLEY" train --help=kernel
+expect_text "the nearest is named" 'did you mean --help=kernels' "$err"
+expect_exit 2 "a group of other commands" "$MEDLEY" inspect --help=trees
+
+# ---- letters ----
+for command in train predict eval tune path kernel; do
+    "$MEDLEY" $command --help=all >"$out"
+    expect_text "$command: -q is --quiet" '^  -q, --quiet' "$out"
+done
+expect_exit 0 "-V is --version" "$MEDLEY" -V
+printf 'a,b,label\n0,0,x\n1,2,y\n0,1,x\n1,1,y\n' >"$work/four.csv"
+expect_exit 0 "letters, with and without a blank" "$MEDLEY" train -q -j1 -m "$work/four.medley" "$work/four.csv"
+check "-m is --model" test -s "$work/four.medley"
+expect_exit 0 "-o is --output" "$MEDLEY" predict -m "$work/four.medley" -o "$work/four.out" "$work/four.csv"
+check "and writes there" test -s "$work/four.out"
+expect_exit 2 "a letter that there is not" "$MEDLEY" train -x "$work/four.csv"
+expect_text "is named" "'-x' is not an option of medley train" "$err"
+expect_exit 2 "a letter without its value" "$MEDLEY" train "$work/four.csv" -m
+expect_text "tells what is missing" '-m needs a value: -m FILE' "$err"
+expect_exit 2 "a flag with a value" "$MEDLEY" train -quiet "$work/four.csv"
+expect_text "says so" '-q takes no value' "$err"
+
 for kind in kernels penalties losses methods formats generators; do
     expect_exit 0 "medley list $kind" "$MEDLEY" list $kind
     check "$kind are listed" test "$(wc -l <"$out")" -ge 3
