@@ -189,15 +189,30 @@ static void give(cli_arguments *arguments, const char *name, const char *value)
     arguments->given[arguments->given_count++].value = value;
 }
 
+/* Options that were called otherwise once: scripts go on. */
+static void use_new_name(const cli_command *command, const char **name, size_t *length)
+{
+    static const struct {
+        const char *command, *old, *name;
+    } renamed[] = {{"convert", "from", "format"}};
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (strcmp(command->name, renamed[i].command) == 0 && strlen(renamed[i].old) == *length &&
+            strncmp(renamed[i].old, *name, *length) == 0) {
+            *name = renamed[i].name;
+            *length = strlen(*name);
+        }
+}
+
 /* One word that starts with "--"; *used counts how many words it took. */
 static medley_status parse_option(cli_arguments *arguments, int count, char **words, int *used,
                                   medley_error *error)
 {
     const char *name = words[0] + 2;
     const char *equals = strchr(name, '=');
-    const size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
     cli_option option;
     *used = 1;
+    use_new_name(arguments->command, &name, &length);
     if (!find_option(arguments->command, name, length, &option)) {
         char copy[64];
         snprintf(copy, sizeof copy, "%.*s", (int)length, name);
@@ -266,6 +281,32 @@ static medley_status parse(cli_arguments *arguments, int count, char **words, me
     return MEDLEY_OK;
 }
 
+static bool is_called_model(const char *word)
+{
+    static const char ending[] = ".medley";
+    const size_t length = strlen(word);
+    return length > strlen(ending) && strcmp(word + length - strlen(ending), ending) == 0;
+}
+
+/* A model that is named as a word becomes the value of --model: the one that is called so, wherever
+ * it stands, or the first of them. One that is written must be called so: another file may be
+ * somebody's data. */
+static void take_model(cli_arguments *arguments)
+{
+    const cli_model_use use = arguments->command->model;
+    size_t place = 0;
+    while (place < arguments->word_count && !is_called_model(arguments->words[place]))
+        place++;
+    if (place == arguments->word_count)
+        place = use == CLI_READS_MODEL ? 0 : SIZE_MAX;
+    if (use == CLI_NO_MODEL || cli_flag(arguments, "model") || place >= arguments->word_count)
+        return;
+    give(arguments, "model", arguments->words[place]);
+    arguments->word_count--;
+    for (size_t i = place; i < arguments->word_count; i++)
+        arguments->words[i] = arguments->words[i + 1];
+}
+
 static bool asks_for(int count, char **words, const char *option)
 {
     for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
@@ -281,6 +322,7 @@ static medley_status parse_and_run(cli_arguments *arguments, int count, char **w
         return cli_error(error, MEDLEY_FAILED, "out of memory");
     CLI_TRY(cli_find_ranks(arguments, error));
     CLI_TRY(parse(arguments, count, words, error));
+    take_model(arguments);
     arguments->quiet = cli_flag(arguments, "quiet");
     if (!arguments->command->together && medley_comm_rank(arguments->comm) > 0)
         return MEDLEY_OK;

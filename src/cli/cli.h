@@ -36,11 +36,15 @@ enum {
 
 typedef struct cli_arguments cli_arguments;
 
+/* Models may be named as words, too. */
+typedef enum cli_model_use { CLI_NO_MODEL, CLI_READS_MODEL, CLI_WRITES_MODEL } cli_model_use;
+
 typedef struct cli_command {
     const char *name, *usage, *summary;
     const char *description;   /* paragraphs for --help and the manual */
     const cli_option *options; /* its own, ends with a NULL name; may be NULL */
     unsigned groups;
+    cli_model_use model;
     bool together;               /* its work is divided among ranks; else rank 0 does it */
     const char *const *examples; /* "what it does", "command line", ..., NULL */
     /* Prints results; what goes wrong is printed by the caller. */
@@ -71,7 +75,7 @@ char cli_letter(const char *name); /* of an option, for -m; 0: it has none */
 
 /* Of a command, or of all of them where it is NULL. */
 void cli_print_help(const cli_command *command, FILE *file);
-/* Its options of one group, or of all; false: there is no such group. */
+/* Its options of one group, or of all, and then all examples; false: there is no such group. */
 bool cli_print_options(const cli_command *command, const char *group, FILE *file);
 extern const char cli_exit_codes[];
 

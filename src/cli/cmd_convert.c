@@ -13,7 +13,7 @@ static medley_status run_convert(cli_arguments *arguments, medley_error *error)
                           "give one file to convert: medley convert --to FORMAT [--output OUT] IN");
     if (to == NULL && output == NULL)
         return cli_refuse(error, "--to FORMAT is missing (medley list formats)");
-    options.format = cli_value(arguments, "from");
+    options.format = cli_value(arguments, "format");
     options.label = cli_value(arguments, "label");
     CLI_TRY(medley_dataset_read(&dataset, arguments->words[0], &options, error));
     CLI_TRY(medley_dataset_write(dataset, output ? output : "-", to, error));
@@ -22,7 +22,7 @@ static medley_status run_convert(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"from", "FORMAT", "", "format of IN; default: by extension and content", .group = "output"},
+    {"format", "FORMAT", "", "format of IN; default: by extension and content", .group = "output"},
     {"to", "FORMAT", "", "format to write; default: by the extension of OUT", .group = "output"},
     {"output", "OUT", "-", "where to write; .gz compresses", .group = "output"},
     {"label", "COLUMN", "", "label column by name, number from 1, last, or none",
@@ -35,7 +35,7 @@ static const char *const examples[] = {
 
 const cli_command cli_command_convert = {
     .name = "convert",
-    .usage = "[--from FORMAT] --to FORMAT [--output OUT] IN",
+    .usage = "[--format FORMAT] --to FORMAT [--output OUT] IN",
     .summary = "turn one file format into another",
     .description = "Reads IN (- is standard input) and writes it in another format. npy holds "
                    "numbers only: labels are left out.",

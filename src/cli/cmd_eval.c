@@ -231,7 +231,7 @@ static medley_status run_eval(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"model", "FILE", "", "the model to measure", .group = "output"},
+    {"model", "FILE", "", "the model to measure, where it is not a word", .group = "output"},
     {"proba", "", "",
      "measure probabilities too: log loss, Brier score, expected "
      "calibration error (15 bins), of trees those of heads; not "
@@ -254,7 +254,7 @@ static const char *const examples[] = {
 
 const cli_command cli_command_eval = {
     .name = "eval",
-    .usage = "--model FILE [options] [DATA]",
+    .usage = "[options] MODEL [DATA]",
     .summary = "score a model on labelled data",
     .description = "Predicts labelled data and compares: accuracy, chunks where the labels are "
                    "B-X, I-X and O, confusions, speed. A regression: root mean squared error and "
@@ -263,6 +263,7 @@ const cli_command cli_command_eval = {
                    "those over a word that does not hang from their head.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .model = CLI_READS_MODEL,
     .together = true,
     .examples = examples,
     .run = run_eval,

@@ -105,9 +105,10 @@ static medley_status run_inspect(cli_arguments *arguments, medley_error *error)
     size_t features = 0;
     CLI_TRY(cli_count(arguments, "top", &top, error));
     CLI_TRY(cli_count(arguments, "features", &features, error));
-    if (arguments->word_count != 1)
+    const char *path = cli_value(arguments, "model");
+    if (path == NULL || arguments->word_count > 0)
         return cli_refuse(error, "give one model file: medley inspect MODEL");
-    CLI_TRY(medley_model_load(&model, arguments->words[0], error));
+    CLI_TRY(medley_model_load(&model, path, error));
     CLI_OWNED(free) size_t *order = cli_blocks_by_weight(medley_model_summary(model));
     if (order == NULL)
         return cli_error(error, MEDLEY_FAILED, "out of memory");
@@ -118,6 +119,7 @@ static medley_status run_inspect(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
+    {"model", "FILE", "", "the model, where it is not a word", .group = "output"},
     {"top", "N", "20", "how many blocks to show", .group = "output"},
     {"features", "N", "0",
      "show the N strongest features of each of them (templates and label context)",
@@ -136,6 +138,7 @@ const cli_command cli_command_inspect = {
                    "how many rows or features carry them.",
     .options = options,
     .groups = CLI_RUN,
+    .model = CLI_READS_MODEL,
     .examples = examples,
     .run = run_inspect,
 };

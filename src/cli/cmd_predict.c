@@ -202,7 +202,7 @@ static medley_status run_predict(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"model", "FILE", "", "the model to predict with", .group = "output"},
+    {"model", "FILE", "", "the model to predict with, where it is not a word", .group = "output"},
     {"output", "FILE", "-", "where the predictions go", .group = "output"},
     {"proba", "", "",
      "print probabilities of all labels too (of sequences: marginals), in further columns of "
@@ -235,7 +235,7 @@ static const char *const examples[] = {
 
 const cli_command cli_command_predict = {
     .name = "predict",
-    .usage = "--model FILE [options] [DATA]",
+    .usage = "[options] MODEL [DATA]",
     .summary = "label new data",
     .description = "Writes the predicted label of every row: tagged text in its own format "
                    "(columns: one more column; conllu: in the label's place), all else one label a "
@@ -247,6 +247,7 @@ const cli_command cli_command_predict = {
                    "looked at.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .model = CLI_READS_MODEL,
     .together = true,
     .examples = examples,
     .run = run_predict,

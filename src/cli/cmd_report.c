@@ -17,17 +17,13 @@ static const char *default_output(char output[PATH_BYTES], const char *model)
     return output;
 }
 
-/* The words after MODEL are those that other commands call DATA. */
 static medley_status load_data(const cli_arguments *arguments, const medley_model *model,
                                medley_dataset **data, medley_error *error)
 {
-    cli_arguments rest = *arguments;
-    rest.words++;
-    rest.word_count--;
-    if (rest.word_count == 0 && cli_value(arguments, "view") == NULL &&
+    if (arguments->word_count == 0 && cli_value(arguments, "view") == NULL &&
         cli_value(arguments, "gram") == NULL && cli_value(arguments, "distance") == NULL)
         return MEDLEY_OK;
-    return cli_load_data(&rest, model, data, error);
+    return cli_load_data(arguments, model, data, error);
 }
 
 /* File number i of the data: DATA, then those of --view, --gram and --distance; NULL after the
@@ -36,8 +32,8 @@ static const char *data_file(const cli_arguments *arguments, size_t i)
 {
     static const char *const options[] = {"view", "gram", "distance"};
     const char *text = NULL;
-    if (arguments->word_count > 1 && i-- == 0)
-        return arguments->words[1];
+    if (arguments->word_count > 0 && i-- == 0)
+        return arguments->words[0];
     for (size_t o = 0; text == NULL && o < sizeof options / sizeof *options; o++) {
         size_t count = 0;
         while (count <= i && cli_nth(arguments, options[o], count) != NULL)
@@ -84,7 +80,7 @@ static void name_data(const cli_arguments *arguments, char *text, size_t size)
 static void tell(const cli_arguments *arguments, const char *output)
 {
     const size_t bytes = cli_file_bytes(output);
-    if (strcmp(output, "-") == 0)
+    if (strcmp(output, "-") == 0 || (arguments->quiet && !arguments->json))
         return;
     if (cli_is_standard_output(output)) { /* where the report is */
         fprintf(stderr, "report written to %s\n", output);
@@ -108,20 +104,21 @@ static medley_status run_report(cli_arguments *arguments, medley_error *error)
     char own[PATH_BYTES];
     char title[CLI_NAME_BYTES];
     char name[6 * CLI_NAME_BYTES] = "the data";
-    if (arguments->word_count == 0)
+    const char *path = cli_value(arguments, "model");
+    if (path == NULL)
         return cli_refuse(error, "give a model file: medley report MODEL [DATA]");
     CLI_TRY(cli_count(arguments, "examples", &options.examples, error));
     CLI_TRY(cli_count(arguments, "top", &options.top, error));
     const char *output = cli_value(arguments, "output");
     if (output == NULL)
-        output = default_output(own, arguments->words[0]);
+        output = default_output(own, path);
     CLI_TRY(cli_check_output(arguments, "output", output, error));
-    CLI_TRY(medley_model_load(&model, arguments->words[0], error));
+    CLI_TRY(medley_model_load(&model, path, error));
     CLI_TRY(load_data(arguments, model, &data, error));
     name_data(arguments, name, sizeof name);
     options.title = cli_value(arguments, "title");
     if (options.title == NULL)
-        options.title = cli_report_name(title, arguments->words[0]);
+        options.title = cli_report_name(title, path);
     options.data = data;
     options.data_name = data != NULL ? name : NULL;
     options.threads = cli_threads(arguments);
@@ -132,6 +129,7 @@ static medley_status run_report(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
+    {"model", "FILE", "", "the model, where it is not the first word", .group = "output"},
     {"output", "FILE.html", "", "where to write; default: the model's name with .html",
      .group = "output"},
     {"title", "TEXT", "", "headline of the report; default: the model's name", .group = "output"},
@@ -158,6 +156,7 @@ const cli_command cli_command_report = {
         "also errors and what they look like: confusions, images, tagged sentences, trees.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .model = CLI_READS_MODEL,
     .examples = examples,
     .run = run_report,
 };

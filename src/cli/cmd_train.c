@@ -137,7 +137,7 @@ static medley_status run_train(cli_arguments *arguments, medley_error *error)
     run.seconds_total = cli_clock() - start;
     if (arguments->json)
         print_json(&run, arguments->interrupted);
-    else
+    else if (!arguments->quiet)
         print_text(&run, path, arguments->interrupted);
     return MEDLEY_OK;
 }
@@ -178,7 +178,7 @@ static const char *const examples[] = {
 
 const cli_command cli_command_train = {
     .name = "train",
-    .usage = "--model FILE [options] [DATA]",
+    .usage = "[options] --model FILE [DATA]",
     .summary = "learn a model: a predictor and the weights of its kernels",
     .description =
         "Learns a predictor from labelled data (rows, or sequences of them) and many kernels or "
@@ -188,6 +188,7 @@ const cli_command cli_command_train = {
         "Started by mpirun, several processes learn one model together.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .model = CLI_WRITES_MODEL,
     .together = true,
     .examples = examples,
     .run = run_train,

@@ -82,6 +82,15 @@ static void print_group(const cli_command *command, const cli_group *group, FILE
             print_option(file, &option, false);
 }
 
+static void print_examples(const cli_command *command, size_t most, FILE *file)
+{
+    if (command->examples == NULL)
+        return;
+    fprintf(file, "\nexamples:\n");
+    for (size_t i = 0; command->examples[i] != NULL && i / 2 < most; i += 2)
+        fprintf(file, "  # %s\n  %s\n", command->examples[i], command->examples[i + 1]);
+}
+
 bool cli_print_options(const cli_command *command, const char *group, FILE *file)
 {
     const bool all = strcmp(group, "all") == 0;
@@ -94,7 +103,9 @@ bool cli_print_options(const cli_command *command, const char *group, FILE *file
     fprintf(file, "options of medley %s\n", command->name);
     for (; all && g->name != NULL; g++)
         print_group(command, g, file);
-    if (!all)
+    if (all)
+        print_examples(command, SIZE_MAX, file);
+    else
         print_group(command, g, file);
     return true;
 }
@@ -112,15 +123,6 @@ static void print_overview(FILE *file)
             "\nStart with 'medley demo'. 'medley COMMAND --help' explains each with examples.\n"
             "Exit codes: %s.\n",
             cli_exit_codes);
-}
-
-static void print_examples(const cli_command *command, size_t most, FILE *file)
-{
-    if (command->examples == NULL)
-        return;
-    fprintf(file, "\nexamples:\n");
-    for (size_t i = 0; command->examples[i] != NULL && i / 2 < most; i += 2)
-        fprintf(file, "  # %s\n  %s\n", command->examples[i], command->examples[i + 1]);
 }
 
 /* Which groups there are besides. */

@@ -43,8 +43,9 @@ static const cli_option rows_options[] = {
     {0}};
 
 static const cli_option run_options[] = {
-    {"quiet", "", "", "no progress, no warning", .group = "output",
-     .brief = "no progress, no warning"},
+    {"quiet", "", "",
+     "no progress, no warning; train and report say nothing at all once the file is written",
+     .group = "output", .brief = "print nothing but what goes wrong"},
     {"json", "", "", "print one JSON object instead of text", .group = "output"},
     {0}};
 

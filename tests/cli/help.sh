@@ -51,6 +51,7 @@ expect_exit 0 "-V is --version" "$MEDLEY" -V
 printf 'a,b,label\n0,0,x\n1,2,y\n0,1,x\n1,1,y\n' >"$work/four.csv"
 expect_exit 0 "letters, with and without a blank" "$MEDLEY" train -q -j1 -m "$work/four.medley" "$work/four.csv"
 check "-m is --model" test -s "$work/four.medley"
+check "-q is silent once the model is written" bash -c '[ -z "$(cat "$1" "$2")" ]' - "$out" "$err"
 expect_exit 0 "-o is --output" "$MEDLEY" predict -m "$work/four.medley" -o "$work/four.out" "$work/four.csv"
 check "and writes there" test -s "$work/four.out"
 expect_exit 2 "a letter that there is not" "$MEDLEY" train -x "$work/four.csv"
@@ -59,6 +60,20 @@ expect_exit 2 "a letter without its value" "$MEDLEY" train "$work/four.csv" -m
 expect_text "tells what is missing" '-m needs a value: -m FILE' "$err"
 expect_exit 2 "a flag with a value" "$MEDLEY" train -quiet "$work/four.csv"
 expect_text "says so" '-q takes no value' "$err"
+
+# ---- models as words ----
+cp "$work/four.csv" "$work/other.csv"
+expect_exit 0 "predict MODEL DATA" "$MEDLEY" predict "$work/four.medley" "$work/four.csv"
+expect_exit 0 "eval DATA MODEL" "$MEDLEY" eval "$work/four.csv" "$work/four.medley"
+expect_exit 0 "inspect --model" "$MEDLEY" inspect --model "$work/four.medley"
+expect_exit 0 "report --model" "$MEDLEY" report --model "$work/four.medley" "$work/four.csv" -o "$work/four.html"
+expect_exit 0 "train DATA MODEL" "$MEDLEY" train "$work/four.csv" "$work/second.medley"
+check "it is written" test -s "$work/second.medley"
+expect_exit 2 "two files of data" "$MEDLEY" train "$work/four.csv" "$work/other.csv"
+check "a file of data is not taken for a model" cmp "$work/four.csv" "$work/other.csv"
+expect_exit 3 "predict without a model" "$MEDLEY" predict "$work/four.csv"
+expect_text "says what the file is not" 'four.csv: this is not a Medley model' "$err"
+expect_exit 0 "convert --from goes on meaning --format" "$MEDLEY" convert --from csv --to svmlight "$work/four.csv"
 
 for kind in kernels penalties losses methods formats generators; do
     expect_exit 0 "medley list $kind" "$MEDLEY" list $kind

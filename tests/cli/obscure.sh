@@ -91,7 +91,7 @@ fi
 "$MEDLEY" generate waveform --rows 600 --output train.csv
 "$MEDLEY" generate waveform --rows 200 --seed 2 --output new.csv
 kernels=(--kernel 'rbf(sigma2=20)' --kernel 'poly(degree=2,norm=diag)' --kernel 'poly(degree=1,norm=diag)')
-expect_exit 0 "both stages" "$MEDLEY" train --method obscure --model m.medley --quiet "${kernels[@]}" train.csv
+expect_exit 0 "both stages" "$MEDLEY" train --method obscure --model m.medley "${kernels[@]}" train.csv
 expect_text "both stages: method and penalty" 'hinge loss, penalty squared-block\(q=1.25\), method obscure' "$out"
 expect_text "both stages: updates, R and bound" '^[0-9]+ updates in 19800 rounds, R [0-9.]+, bound of theorem 1 [0-9.]+' "$out"
 expect_exit 0 "both stages: evaluates" "$MEDLEY" eval --json --model m.medley new.csv

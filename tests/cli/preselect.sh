@@ -11,7 +11,7 @@ awk -F, 'BEGIN { srand(1) } NR == 1 { print "a,b,c,label" } NR > 1 { print rand(
 views=(--view wave=w.csv --view noise=noise.csv)
 kernels=(--kernel 'rbf(sigma2={0.001,20})' --kernel 'linear' --kernel bias)
 
-train() { expect_exit 0 "$1" "$MEDLEY" train --model m.medley --quiet "${@:2}"; }
+train() { expect_exit 0 "$1" "$MEDLEY" train --model m.medley "${@:2}"; }
 kept() { grep -oE '"kernel":"[^"]*","error":[^,]*,"kept":true' "$1" | cut -d'"' -f 4; }
 error_of() { grep -oE "\"kernel\":\"$1\",\"error\":[^,]*" "$2" | cut -d: -f 3; }
 

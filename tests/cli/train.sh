@@ -118,7 +118,7 @@ check "to 3 x 21 + 2 kernels" test "$(grep -o '"name":' "$out" | wc -l)" -eq 65
 printf '# a bank\nlinear\nrbf(gamma=0.1)  # narrow\n' >bank.txt
 expect_exit 0 "--kernels reads a file" train --kernels bank.txt --json ring.csv
 check "of two kernels" test "$(grep -o '"name":' "$out" | wc -l)" -eq 2
-expect_exit 0 "image tiles" train --views grid:2x2 --epochs 1 words.data
+expect_exit 0 "image tiles" train --views grid:2x2 --epochs 1 --json words.data
 expect_text "are named" '@tile2x2' "$out"
 expect_exit 0 "explicit weights and an l1 penalty" train --kernel 'linear(explicit)' --penalty l1 \
     --C 0.1 --scale standard ring.csv

@@ -44,7 +44,7 @@ SMALL = [(r"(treebank|handwriting|tagged) --rows \d{2,}", r"\1 --rows 40"),
          (r"--rows [1-9]\d{2,}", "--rows 120"), (r"--sample \d+", "--sample 60"),
          (r"--epochs([12]?) \d{2,}", r"--epochs\1 3"), (r"random:\d{3,}", "random:60"),
          (r",2\.\.10}", ",2..3}"), (r"--cv \d+", "--cv 2"), (r"(\.\.\d+):\d+", r"\1:2"),
-         (r"medley (train|tune)(?=(?!.*--template).*\.conllu)",
+         (r"(?<!\.)medley (train|tune)(?=(?!.*--template).*\.conllu)",
           r"medley \1 --hash-bits 10 --epochs 2")]
 
 PRELUDE = """
@@ -78,7 +78,7 @@ def mention(text):
 
 def only_help(text):
     """Instead of the command: are its options in its help?"""
-    return " && ".join([f"medley {text.split()[1]} --help >help", *(
+    return " && ".join([f"medley {text.split()[1]} --help=all >help", *(
         f"grep -qw -e '{option}' help" for option in re.findall(r"--[\w-]+", text))])
 
 
@@ -101,8 +101,8 @@ def normal(text):
 
 
 def help_of(command):
-    return subprocess.run([str(MEDLEY), *command, "--help"], stdout=subprocess.PIPE,
-                          text=True).stdout
+    words = [*command, "--help=all" if command else "--help"]
+    return subprocess.run([str(MEDLEY), *words], stdout=subprocess.PIPE, text=True).stdout
 
 
 def commands_of_medley():
@@ -341,7 +341,7 @@ exec '{MEDLEY}' "$@"
             environment["MEDLEY_PYTHON"] = python_for(scratch, environment)
         stand_ins = StandIns(str(MEDLEY), shelf)
         options = {option for command in commands_of_medley()
-                   for option in re.findall(r"^  --([\w-]+)", help_of([command]), re.M)}
+                   for option in re.findall(r"^  (?:-\w,|   ) --([\w-]+)", help_of([command]), re.M)}
 
         def run_one(indexed):
             folder = Path(scratch) / str(indexed[0])
