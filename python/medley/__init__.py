@@ -12,43 +12,12 @@ once and tells which of them matter (``weights_`` of ``blocks_``).
 True
 """
 
-from ._dataset import Views
-from ._errors import (
-    FileError,
-    InputError,
-    MedleyError,
-    NotSupportedError,
-    OutOfMemoryError,
-    UsageError,
-)
-from ._kernels import Distances
-from ._library import lib as _lib
-from ._lists import (
-    blas,
-    generate,
-    kinds,
-    list_formats,
-    list_generators,
-    list_kernels,
-    list_losses,
-    list_methods,
-    list_options,
-    list_penalties,
-    list_tasks,
-    list_templates,
-    listing,
-    read,
-)
-from ._model import Block
-from ._observer import Progress
-from ._ranks import Ranks
-from ._select import Path, Trial, Tuning, path, tune
-from ._structure import Batch, Structure
-from .classifier import MKLClassifier
-from .parser import DependencyParser
-from .regressor import MKLRegressor
-from .sequence import SequenceLabeler
-from .structured import StructuredPredictor
+from typing import TYPE_CHECKING
+
+from ._structs import lib as _lib
+
+if TYPE_CHECKING:  # what editors and type checkers see
+    from ._api import *  # noqa: F403
 
 __version__ = _lib.medley_version().decode()
 
@@ -91,3 +60,17 @@ __all__ = [
     "read",
     "tune",
 ]
+
+
+def __getattr__(name):
+    # scikit-learn takes most of a second to load: that waits until something of it is needed
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _api
+
+    globals().update({each: getattr(_api, each) for each in __all__})
+    return globals()[name]
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
