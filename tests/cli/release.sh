@@ -65,7 +65,7 @@ refute_text "and those of no other section" '^## ' "$work/told"
 check "the same commit gives the same tarball" \
     test "$first" = "$(sha256sum <build-release/0.1.0/medley-0.1.0-source.tar.gz)"
 refused "the same version again" 'the tag v0\.1\.0 exists'
-printf 'deb:\n\tmkdir -p dist && echo deb >dist/medley.deb\n' >Makefile
+printf 'deb:\n\tmkdir -p build-deb && echo deb >build-deb/medley.deb\n' >Makefile
 commit
 git tag -d v0.1.0 >/dev/null
 expect_exit 0 "a release with Debian packages" scripts/release
