@@ -12,6 +12,7 @@ once and tells which of them matter (``weights_`` of ``blocks_``).
 True
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ._structs import lib as _lib
@@ -64,12 +65,12 @@ __all__ = [
 
 def __getattr__(name):
     # scikit-learn takes most of a second to load: that waits until something of it is needed
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import _api
-
-    globals().update({each: getattr(_api, each) for each in __all__})
-    return globals()[name]
+    if not name.startswith("__"):
+        api = import_module("._api", __name__)
+        globals().update({each: getattr(api, each) for each in __all__})
+        if name in globals():  # a public name, or one of the modules that are loaded now
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():

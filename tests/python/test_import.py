@@ -35,6 +35,10 @@ class Import(unittest.TestCase):
             self.assertIn(name, dir(medley))
             self.assertIsNotNone(getattr(medley, name))
 
+    def test_modules_of_the_package_are_there_too(self):
+        self.assertEqual(told("import medley; print(medley.classifier.__name__)"),
+                         ["medley.classifier"])
+
     def test_other_names_are_refused(self):
         with self.assertRaisesRegex(AttributeError, "no attribute 'MKLClasifier'"):
             medley.MKLClasifier  # noqa: B018
