@@ -29,7 +29,7 @@ check "made again it has the same bytes" sh -c \
 
 # ---- sources ----
 tar tzf first/*.tar.gz | sed 's|^[^/]*/||' | sort >packed
-(cd "$root" && find src include cmake python tests/python -type f -not -name '*.pyc' -not -name '.*' \
+(cd "$root" && find src include cmake python/medley python/tutorial.py tests/python -type f -not -name '*.pyc' -not -name '.*' \
     -not -path '*/__pycache__/*' -not -name '*.so' && printf '%s\n' CMakeLists.txt LICENSE README.md pyproject.toml setup.py) |
     sort >wanted
 check "the sdist has everything that the package is built from" test -z "$(comm -13 packed wanted | tee missing)"
