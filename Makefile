@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan msan coverage faults kills fuzz experiments
+.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan msan coverage faults kills fuzz experiments wheel wheel-check release
 
 all: deps
 	@cmake --preset release >/dev/null
@@ -34,8 +34,24 @@ python:
 	@echo "use it:   . build-python/venv/bin/activate && python3 -c 'import medley; help(medley)'"
 	@echo "learn it: build-python/venv/bin/python3 python/tutorial.py"
 
+# The Python package with its library and BLAS inside, for machines with nothing but Python: dist/ (docs/guides/wheel.md).
+PYTHON ?= /usr/bin/python3
+wheel:
+	@scripts/deps build python wheel
+	@$(PYTHON) scripts/make-wheel dist
+
+# ... installed and tested on a bare Debian 12 (root; 1.2 GB in build-bare/).
+wheel-check: wheel
+	@scripts/deps bare
+	@scripts/check-wheel "$$(ls -t dist/medley-*.whl | head -n 1)" build-bare
+
+# Tarball, sdist, wheel, Debian packages, checksums and the tag (docs/releasing.md). DRY_RUN=1: no tag.
+release:
+	@scripts/deps build python wheel lint
+	@scripts/release $(if $(DRY_RUN),--dry-run)
+
 test:
-	@scripts/deps build test python
+	@scripts/deps build test python wheel
 	@cmake --preset release >/dev/null && cmake --build build -j $(JOBS)
 	@$(MAKE) asan
 	@MEDLEY_BUILT_LIBRARY=$(CURDIR)/build/libmedley.so scripts/install-python --quiet

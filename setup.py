@@ -3,12 +3,13 @@
 
 Everything that is made on the way goes to build-python/, since build/ is CMake's: the library in
 build-python/cmake, which later runs find again, unless MEDLEY_BUILT_LIBRARY names one that is there
-already. The package holds no compiled Python module, so one wheel serves every Python 3 of a
+already. CMAKE_ARGS: further options for CMake, as in "-DMEDLEY_WITH_CLP=OFF". The package holds no compiled Python module, so one wheel serves every Python 3 of a
 machine.
 """
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -64,7 +65,8 @@ def build_library():
         "MEDLEY_BENCH": "OFF",
         "MEDLEY_WERROR": "OFF",
     }
-    run_cmake("-S", ROOT, "-B", folder, *[f"-D{name}={value}" for name, value in options.items()])
+    chosen = [f"-D{name}={value}" for name, value in options.items()]
+    run_cmake("-S", ROOT, "-B", folder, *chosen, *shlex.split(os.environ.get("CMAKE_ARGS", "")))
     jobs = os.environ.get("JOBS") or str(os.cpu_count() or 2)
     run_cmake("--build", folder, "--target", "libmedley_shared", "medley_plugins", "-j", jobs)
     return (folder / "libmedley.so").resolve()

@@ -12,43 +12,13 @@ once and tells which of them matter (``weights_`` of ``blocks_``).
 True
 """
 
-from ._dataset import Views
-from ._errors import (
-    FileError,
-    InputError,
-    MedleyError,
-    NotSupportedError,
-    OutOfMemoryError,
-    UsageError,
-)
-from ._kernels import Distances
-from ._library import lib as _lib
-from ._lists import (
-    blas,
-    generate,
-    kinds,
-    list_formats,
-    list_generators,
-    list_kernels,
-    list_losses,
-    list_methods,
-    list_options,
-    list_penalties,
-    list_tasks,
-    list_templates,
-    listing,
-    read,
-)
-from ._model import Block
-from ._observer import Progress
-from ._ranks import Ranks
-from ._select import Path, Trial, Tuning, path, tune
-from ._structure import Batch, Structure
-from .classifier import MKLClassifier
-from .parser import DependencyParser
-from .regressor import MKLRegressor
-from .sequence import SequenceLabeler
-from .structured import StructuredPredictor
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ._structs import lib as _lib
+
+if TYPE_CHECKING:  # what editors and type checkers see
+    from ._api import *  # noqa: F403
 
 __version__ = _lib.medley_version().decode()
 
@@ -91,3 +61,17 @@ __all__ = [
     "read",
     "tune",
 ]
+
+
+def __getattr__(name):
+    # scikit-learn takes most of a second to load: that waits until something of it is needed
+    if not name.startswith("__"):
+        api = import_module("._api", __name__)
+        globals().update({each: getattr(api, each) for each in __all__})
+        if name in globals():  # a public name, or one of the modules that are loaded now
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

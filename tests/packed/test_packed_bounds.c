@@ -231,6 +231,22 @@ static void doubles_are_kept_as_they_are(void **state)
     }
 }
 
+/* Values that came as floats are no more exact for being kept as doubles. */
+static void floats_that_become_doubles_keep_their_rounding(void **state)
+{
+    (void)state;
+    static const double least[] = {0, -1e-7, -1e-3};
+    gram_case c;
+    open_given(&c, least, 3, false, MD_NORM_NONE);
+    const md_packed_options options = {.threads = 1, .float64 = true};
+    md_packed *packed = open_store(&c, &options);
+    md_packed_defect defect;
+    assert_int_equal(md_packed_find_defect(packed, &defect, NULL), MEDLEY_OK);
+    assert_int_equal(defect.kernel, 2);
+    md_packed_free(packed);
+    close_case(&c);
+}
+
 /* Centred in double precision, rows add up to 0 as well as doubles can. */
 static void doubles_are_centred_as_doubles(void **state)
 {
@@ -401,6 +417,7 @@ int main(void)
         cmocka_unit_test(the_first_defect_is_found),
         cmocka_unit_test(defects_are_those_of_the_stored_matrices),
         cmocka_unit_test(doubles_are_kept_as_they_are),
+        cmocka_unit_test(floats_that_become_doubles_keep_their_rounding),
         cmocka_unit_test(doubles_are_centred_as_doubles),
         cmocka_unit_test(factors_bound_norms_from_above),
         cmocka_unit_test(flat_spectra_are_not_given_up),

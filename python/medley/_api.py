@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Everything that ``medley`` offers, in one place: loaded when the first of these names is used."""
+
+from ._dataset import Views
+from ._errors import (
+    FileError,
+    InputError,
+    MedleyError,
+    NotSupportedError,
+    OutOfMemoryError,
+    UsageError,
+)
+from ._kernels import Distances
+from ._lists import (
+    blas,
+    generate,
+    kinds,
+    list_formats,
+    list_generators,
+    list_kernels,
+    list_losses,
+    list_methods,
+    list_options,
+    list_penalties,
+    list_tasks,
+    list_templates,
+    listing,
+    read,
+)
+from ._model import Block
+from ._observer import Progress
+from ._ranks import Ranks
+from ._select import Path, Trial, Tuning, path, tune
+from ._structure import Batch, Structure
+from .classifier import MKLClassifier
+from .parser import DependencyParser
+from .regressor import MKLRegressor
+from .sequence import SequenceLabeler
+from .structured import StructuredPredictor
