@@ -27,7 +27,8 @@ typedef struct medley_read_options {
     const char *format;   /**< one of medley_list's "formats"; NULL: by extension and content */
     const char *label;    /**< label column: its name, its number from 1, "last" or "none"; NULL:
                                guess */
-    const char *columns;  /**< feature columns to keep: "1-5,8" or names; NULL: all */
+    const char *columns;  /**< feature columns to keep: "1-5,8" or names, or after a '!' those to
+                               leave out: "!id"; NULL: all */
     int header;           /**< CSV: 1 yes, 0 no, -1 guess */
     size_t feature_count; /**< columns that a model expects (medley_model_columns), so that a file
                                without labels is recognised; 0: not known */

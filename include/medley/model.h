@@ -28,9 +28,9 @@ medley_fit(medley_model **model, const medley_dataset *train, const medley_datas
            const medley_options *options, const medley_observer *observer, medley_error *error);
 /**
  * What speaks against learning from these data with these options (NULL: defaults), which works all
- * the same: one sentence with a remedy, options in backquotes. Today it tells of columns of a view
- * with kernels of histograms (chi2, intersection) whose deviations differ by a factor of 1000 or
- * more while no `scale` is given. Writes at most
+ * the same: one sentence with a remedy, options in backquotes. Today it tells of a column
+ * that numbers the rows, and of columns of a view with kernels of histograms (chi2, intersection)
+ * whose deviations differ by a factor of 1000 or more while no `scale` is given. Writes at most
  * size bytes, the final 0 included, and returns the length of the sentence; 0: nothing to say.
  */
 MEDLEY_API size_t medley_fit_warning(char *text, size_t size, const medley_dataset *train,

@@ -218,5 +218,12 @@ const char *md_text_nearest(const char *text, const char *const *list)
             nearest = list[i];
         }
     }
+    /* "lasso" for group-lasso: a part of a name that stands between dashes */
+    for (size_t i = 0; nearest == NULL && length >= 3 && list[i] != NULL; i++) {
+        const char *part = strstr(list[i], text);
+        if (part != NULL && (part == list[i] || part[-1] == '-') &&
+            (part[length] == '-' || part[length] == '\0'))
+            nearest = list[i];
+    }
     return nearest;
 }

@@ -189,6 +189,8 @@ medley_status cli_fit(cli_arguments *arguments, medley_model **model, const medl
  * stdout, where the data are). */
 void cli_tell_written(const cli_arguments *arguments, const medley_dataset *dataset,
                       const char *output);
+/* The keys of what they have in common: "examples", "sequences", "columns", "labels". */
+void cli_json_dataset(const medley_dataset *dataset);
 /* Bytes of a file; 0 if there is none. */
 size_t cli_file_bytes(const char *path);
 /* On stderr, unless --quiet: that the BLAS in use is the reference one, and what to do about it. */

@@ -2,6 +2,8 @@
 /* medley generate: seeded synthetic data. */
 #include "cli.h"
 
+#include <unistd.h>
+
 static medley_status read_options(const cli_arguments *arguments, medley_generate_options *options,
                                   medley_error *error)
 {
@@ -42,6 +44,52 @@ static medley_status write_tables(const medley_dataset *dataset, const char *out
     return MEDLEY_OK;
 }
 
+/* All that is in a file, with a 0 behind it; NULL: it cannot be read. The caller frees it. */
+static char *read_text(const char *path)
+{
+    const size_t size = cli_file_bytes(path);
+    char *text = calloc(size + 1, 1);
+    FILE *file = fopen(path, "rb");
+    const bool fine = text != NULL && file != NULL && fread(text, 1, size, file) == size;
+    if (file != NULL)
+        fclose(file);
+    if (fine)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* The data as a text of that format, in an object. */
+static medley_status print_json(const medley_dataset *dataset, const char *format,
+                                medley_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[4096];
+    CLI_OWNED(free) char *text = NULL;
+    if (medley_dataset_table_count(dataset) > 1)
+        return write_tables(dataset, "-", format, error); /* says that there are several */
+    if (strcmp(format, "npy") == 0)
+        return cli_refuse(error, "npy is no text; give --output FILE.npy, or another --to");
+    snprintf(path, sizeof path, "%s/medley-XXXXXX", folder != NULL ? folder : "/tmp");
+    const int made = mkstemp(path);
+    if (made < 0)
+        return cli_error(error, MEDLEY_FAILED, "%s: cannot be written", path);
+    close(made);
+    const medley_status status = medley_dataset_write(dataset, path, format, error);
+    if (status >= 0)
+        text = read_text(path);
+    unlink(path);
+    CLI_TRY(status);
+    if (text == NULL)
+        return cli_error(error, MEDLEY_FAILED, "%s: cannot be read", path);
+    json_open(stdout, NULL, '{');
+    json_string(stdout, "format", format);
+    cli_json_dataset(dataset);
+    json_string(stdout, "text", text);
+    json_end(stdout);
+    return MEDLEY_OK;
+}
+
 static medley_status run_generate(cli_arguments *arguments, medley_error *error)
 {
     CLI_OWNED(medley_dataset_free) medley_dataset *dataset = NULL;
@@ -58,6 +106,8 @@ static medley_status run_generate(cli_arguments *arguments, medley_error *error)
         if (format == NULL && (output == NULL || strcmp(output, "-") == 0) &&
             strcmp(generator.name, name) == 0)
             format = generator.format;
+    if (arguments->json && (output == NULL || strcmp(output, "-") == 0))
+        return print_json(dataset, format, error);
     CLI_TRY(write_tables(dataset, output ? output : "-", format, error));
     cli_tell_written(arguments, dataset, output);
     return MEDLEY_OK;

@@ -35,8 +35,8 @@ static medley_status run_list(cli_arguments *arguments, medley_error *error)
     if ((wanted != NULL && !cli_is_any(wanted, kinds)) || arguments->word_count > 1) {
         const char *nearest = wanted ? medley_nearest_name(wanted, kinds) : NULL;
         return cli_refuse(error,
-                          "'%s' cannot be listed; %s%s%sknown: kernels, penalties, losses, "
-                          "methods, formats, generators, structures, templates, tasks",
+                          "there is no list of '%s'; %s%s%sthere are kernels, penalties, losses, "
+                          "methods, formats, generators, structures, templates and tasks",
                           wanted, nearest ? "did you mean '" : "", nearest ? nearest : "",
                           nearest ? "'? " : "");
     }

@@ -148,8 +148,13 @@ static medley_status read_file(const cli_arguments *arguments, const medley_mode
                                const medley_dataset *like, const char *path,
                                medley_dataset **dataset, medley_error *error)
 {
+    const char *ignored = cli_value(arguments, "ignore");
+    CLI_OWNED(free) char *columns = NULL;
     medley_read_options options;
     CLI_TRY(read_options(arguments, model, &options, error));
+    if (ignored != NULL && asprintf(&columns, "!%s", ignored) < 0)
+        return cli_error(error, MEDLEY_FAILED, "out of memory");
+    options.columns = columns;
     if (model != NULL)
         return medley_dataset_read_for(dataset, model, path, &options, error);
     options.text_columns = cli_value(arguments, "template") != NULL;
@@ -304,6 +309,14 @@ size_t cli_file_bytes(const char *path)
     return stat(path, &info) == 0 ? (size_t)info.st_size : 0;
 }
 
+void cli_json_dataset(const medley_dataset *dataset)
+{
+    json_count(stdout, "examples", medley_dataset_rows(dataset));
+    json_count(stdout, "sequences", medley_dataset_sequences(dataset));
+    json_count(stdout, "columns", medley_dataset_columns(dataset));
+    json_count(stdout, "labels", medley_dataset_label_count(dataset));
+}
+
 void cli_tell_written(const cli_arguments *arguments, const medley_dataset *dataset,
                       const char *output)
 {
@@ -311,9 +324,6 @@ void cli_tell_written(const cli_arguments *arguments, const medley_dataset *data
         return;
     json_open(stdout, NULL, '{');
     json_string(stdout, "output", output);
-    json_count(stdout, "examples", medley_dataset_rows(dataset));
-    json_count(stdout, "sequences", medley_dataset_sequences(dataset));
-    json_count(stdout, "columns", medley_dataset_columns(dataset));
-    json_count(stdout, "labels", medley_dataset_label_count(dataset));
+    cli_json_dataset(dataset);
     json_end(stdout);
 }

@@ -9,6 +9,9 @@ static const cli_option data_options[] = {
      "label column by name, number from 1, last, or none; default: with a model the column of "
      "that name in training, else one called label, class, target or y, else the last",
      .group = "data", .brief = "by name or number; default: label, class or last"},
+    {"ignore", "COLUMNS", "",
+     "leave these columns of DATA out, by name or number, between commas: --ignore id,5-7",
+     .group = "data"},
     {"labels", "FILE", "", "labels from a file of their own (npy, idx or one a line)",
      .group = "data"},
     {"header", "yes|no|auto", "auto", "does the CSV file start with a line of names?",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "feature/template_source.h"
+#include "feature/arc.h"
+#include "feature/feature.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -40,9 +42,27 @@ static medley_status read_stream(FILE *file, const char *path, md_text *text, co
     return MEDLEY_OK;
 }
 
+static bool has_set(const md_template_set *sets, const char *name)
+{
+    while (sets->name != NULL && strcmp(sets->name, name) != 0)
+        sets++;
+    return sets->name != NULL;
+}
+
 static medley_status fail_unknown(const char *name, const md_template_set *sets, const char *what,
                                   medley_error *error)
 {
+    if (sets != md_arc_sets && has_set(md_arc_sets, name))
+        return md_fail(error, MEDLEY_USAGE,
+                       "'%s' is a set of arc templates, for dependency trees; give a CoNLL-U file "
+                       "and `task=tree`, or templates of words, such as chunk",
+                       name);
+    if (sets == md_arc_sets && has_set(md_template_sets, name))
+        return md_fail(error, MEDLEY_USAGE,
+                       "'%s' is a set of templates of words, and dependency trees need arc "
+                       "templates, such as arc-507; leave `template` out, or learn tags by "
+                       "`task=chain`",
+                       name);
     MD_CLEARED(md_text_clear) md_text list = {0};
     for (size_t i = 0; sets[i].name != NULL; i++)
         md_text_addf(&list, "%s%s (%s)", i > 0 ? ", " : "", sets[i].name, sets[i].summary);

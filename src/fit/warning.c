@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* medley_fit_warning: columns of one view that differ so much in spread that kernels see only the
- * widest of them, and that `scale=auto` leaves alone since kernels of histograms need their values.
- */
+/* medley_fit_warning: a column that numbers the rows; columns of one view that differ so much in
+ * spread that kernels see only the widest of them, and that `scale=auto` leaves alone since kernels
+ * of histograms need their values. */
 #include "fit/fit.h"
 
 #include "setup/setup.h"
@@ -75,6 +75,38 @@ static const char *column_name(char text[96], const md_table *table, size_t colu
     return text;
 }
 
+/* 1, 2, 3 ... from any number on. */
+static bool numbers_rows(const md_matrix *matrix, size_t column)
+{
+    const double first = (double)matrix->dense[column];
+    for (size_t r = 0; r < matrix->rows; r++)
+        if ((double)matrix->dense[r * matrix->columns + column] != first + (double)r)
+            return false;
+    return true;
+}
+
+/* Columns that number the rows of the file, of which the row's label may be a function: of rows
+ * that are in the order of their labels, say. */
+static size_t describe_numbers(char *text, size_t size, const medley_dataset *dataset)
+{
+    enum { LEAST_ROWS = 10 }; /* by chance, it would be a column of fewer */
+    char name[96];
+    for (size_t t = 0; t < dataset->table_count; t++) {
+        const md_table *table = &dataset->tables[t];
+        for (size_t c = 0; is_plain(table) && c < table->features.columns; c++) {
+            if (dataset->rows < LEAST_ROWS || !numbers_rows(&table->features, c))
+                continue;
+            const int length = snprintf(
+                text, size,
+                "column %s numbers the rows, and says nothing of others; leave it out by `ignore`, "
+                "unless it was measured",
+                column_name(name, table, c));
+            return length > 0 ? (size_t)length : 0;
+        }
+    }
+    return 0;
+}
+
 /* The first view of the bank that has such columns, in words. */
 static size_t describe(char *text, size_t size, const md_bank *bank, const medley_dataset *dataset)
 {
@@ -114,6 +146,10 @@ size_t medley_fit_warning(char *text, size_t size, const medley_dataset *train,
         return 0;
     const medley_options *asked = options != NULL ? options : plain;
     const md_task *task = md_task_of(asked, train);
+    const size_t numbered =
+        (task->about.takes & MD_TAKES_KERNELS) != 0 ? describe_numbers(text, size, train) : 0;
+    if (numbered > 0)
+        return numbered;
     if (asked->scale != NULL || (task->about.takes & MD_TAKES_KERNELS) == 0 ||
         !may_be_uneven(train))
         return 0;

@@ -215,9 +215,7 @@ static medley_status set_scale(const struct builder *builder, md_scale *scales, 
     const char *equals = strrchr(text, '=');
     const int kind = md_text_index(equals ? equals + 1 : text, md_scale_names);
     if (kind < 0)
-        return md_fail(builder->error, MEDLEY_USAGE,
-                       "scale '%s' is not auto, none, center, standard, minmax or maxabs",
-                       equals ? equals + 1 : text);
+        return md_fail_unknown("scale", equals ? equals + 1 : text, md_scale_names, builder->error);
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)(equals ? equals - text : 0), text);
     const md_view_list chosen = md_view_index_find(&builder->index, equals ? name : NULL);

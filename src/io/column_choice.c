@@ -66,20 +66,29 @@ static bool choose_item(bool *keep, size_t columns, char *const *names, const ch
     return true;
 }
 
+bool md_columns_are_left_out(const char *text)
+{
+    return text != NULL && text[0] == '!';
+}
+
 medley_status md_columns_choose(bool *keep, size_t columns, char *const *names, const char *text,
                                 medley_error *error)
 {
+    const bool left_out = md_columns_are_left_out(text);
     memset(keep, false, columns * sizeof *keep);
-    for (const char *item = text;;) {
+    for (const char *item = text + left_out;;) {
         const size_t length = strcspn(item, ",");
         if (!choose_item(keep, columns, names, item, length)) {
             MD_CLEARED(md_text_clear) md_text list = md_columns_list(columns, names);
             return md_fail(error, MEDLEY_USAGE,
                            "'%.*s' in the columns '%.80s' is no column; the columns are %s",
-                           (int)length, item, text, md_text_string(&list));
+                           (int)length, item, text + left_out, md_text_string(&list));
         }
         if (item[length] == '\0')
-            return MEDLEY_OK;
+            break;
         item += length + 1;
     }
+    for (size_t c = 0; left_out && c < columns; c++)
+        keep[c] = !keep[c];
+    return MEDLEY_OK;
 }

@@ -44,12 +44,12 @@ static medley_status fail_value(const csv_reader *reader, const char *place, siz
     const char *p = field->text;
     const char *end = field->text + field->length;
     const bool is_number = md_read_float(&p, end, &value) && p == end;
-    return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
-                      "%s holds '%.*s', expected a %s", where,
-                      (int)(field->length < SHOWN ? field->length : SHOWN), field->text,
-                      is_number
-                          ? "finite number within the range of float; fill it in or remove the row"
-                          : "number; leave the column out, or say which column is the label");
+    return md_fail_at(
+        reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
+        "%s holds '%.*s', expected a %s", where,
+        (int)(field->length < SHOWN ? field->length : SHOWN), field->text,
+        is_number ? "finite number within the range of float; fill it in or remove the row"
+                  : "number; leave the column out by `ignore`, or say which column is the label");
 }
 
 static medley_status fail_count(csv_reader *reader, const char *record)

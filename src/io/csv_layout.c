@@ -200,8 +200,9 @@ static medley_status read_header(md_csv_layout *layout, const char *first, const
 
 /* ---- which column is the label? ---- */
 
-/* *name: what the column is called if that is why it was chosen, else NULL. */
-static size_t guess_label(const md_csv_layout *layout, const char **name)
+/* keep: columns that are not left out; NULL: any may be it. *name: what the column is called if
+ * that is why it was chosen, else NULL. */
+static size_t guess_label(const md_csv_layout *layout, const bool *keep, const char **name)
 {
     static const char *const usual[] = {"label", "class", "target", "y"};
     const md_csv_record *names = &layout->header;
@@ -212,7 +213,10 @@ static size_t guess_label(const md_csv_layout *layout, const char **name)
                 *name = names->items[c];
                 return c;
             }
-    return layout->columns > 1 ? layout->columns - 1 : layout->columns;
+    size_t last = layout->columns;
+    while (keep != NULL && last > 0 && !keep[last - 1])
+        last--;
+    return layout->columns > 1 && last > 0 ? last - 1 : layout->columns;
 }
 
 static size_t count_named(const md_csv_layout *layout, const char *name)
@@ -294,7 +298,8 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
     if (label == NULL && is_named(layout, options) && options->label_name != NULL)
         column = find_named(layout, options->label_name);
     else if (label == NULL)
-        column = guess_label(layout, &name);
+        column =
+            guess_label(layout, md_columns_are_left_out(options->columns) ? keep : NULL, &name);
     else if (md_label_is(options, "last"))
         column = layout->columns - 1;
     else

@@ -120,10 +120,13 @@ medley_status md_format_needs_one_table(const char *format, const medley_dataset
 /* The shortest text that reads back as this float. buffer: 32 bytes. */
 const char *md_float_text(char buffer[32], float value);
 
-/* Marks in keep[columns] the columns that text names: "1-5,8" or names. names[columns] may hold
+/* Marks in keep[columns] the columns that text names: "1-5,8" or names; or all but these: "!id".
+ * names[columns] may hold
  * NULL, and may be NULL as a whole: then columns are known by number only. */
 medley_status md_columns_choose(bool *keep, size_t columns, char *const *names, const char *text,
                                 medley_error *error);
+
+bool md_columns_are_left_out(const char *text); /* does it name those that are not kept? */
 
 /* The column with that name, or else with that 1-based number; `columns` if there is none. */
 size_t md_column_find(const char *text, size_t length, size_t columns, char *const *names);

@@ -53,8 +53,11 @@ static medley_status fail_choice(const md_param *param, const char *what, const 
                                  medley_error *error)
 {
     MD_CLEARED(md_text_clear) md_text text = {0};
+    const char *nearest = md_text_nearest(value, param->choices);
     for (size_t i = 0; param->choices[i] != NULL; i++)
         md_text_addf(&text, "%s%s", i ? ", " : "one of ", param->choices[i]);
+    if (nearest != NULL)
+        md_text_addf(&text, "; did you mean %s?", nearest);
     return fail_value(param, what, value, text.data ? text.data : "known", error);
 }
 
@@ -67,7 +70,7 @@ static medley_status check_range(const md_param *param, const char *what, const 
     if (param->least == param->most || (number >= param->least && number <= param->most))
         return MEDLEY_OK;
     given(text, what, param, value, false);
-    if (param->most == INFINITY && param->least > 0 && param->least <= DBL_MIN)
+    if (param->most >= 1e300 && param->least > 0 && param->least <= 1e-300)
         return md_fail(error, MEDLEY_USAGE, "%s is out of range; give more than 0", text);
     if (param->most == INFINITY)
         return md_fail(error, MEDLEY_USAGE, "%s is out of range; give %s or more", text,

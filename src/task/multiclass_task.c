@@ -27,11 +27,15 @@ static medley_status check(const md_problem *problem, medley_error *error)
     const bool chosen = problem->options->task > 0;
     if (status < 0 || chosen || !look_like_numbers(train))
         return status;
-    return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
-                      "%zu different numeric labels in %zu rows look like numbers to be "
-                      "predicted, not classes; say `task=regression`, check `label`, or say "
-                      "`task=multiclass`",
-                      train->label_names.count, train->rows);
+    const md_table *table = md_dataset_table(train, "");
+    const char *column = table != NULL ? table->label_name : NULL;
+    return md_fail_at(
+        error, MEDLEY_BAD_INPUT, train->source, 0,
+        "%zu different numeric labels in %zu rows%s%s%s look like numbers to be "
+        "predicted, not classes; say `task=regression`, or `task=multiclass`, or which "
+        "column has the labels by `label`",
+        train->label_names.count, train->rows, column ? " (column '" : "", column ? column : "",
+        column ? "')" : "");
 }
 
 const md_task md_task_multiclass = {

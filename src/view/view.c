@@ -85,10 +85,17 @@ medley_status md_view_check_width(const md_view *view, const medley_dataset *dat
 static medley_status check_table(const md_table *table, const md_view *view,
                                  const medley_dataset *dataset, medley_error *error)
 {
+    if (table == NULL && view->table[0] == '\0' && dataset->format != NULL)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, dataset->source, 0,
+                          "this file was read as %s, and the model needs columns of numbers, as it "
+                          "was learnt from them; say what it is by `format`, or give other data",
+                          dataset->format);
     if (table == NULL && view->table[0] == '\0')
-        return md_fail(error, MEDLEY_USAGE,
-                       "the model needs the table its view '%s' was made from; give that as well",
-                       view->name);
+        return md_fail(
+            error, MEDLEY_USAGE,
+            "the model was learnt from a file of its own, DATA, besides others (view '%s'); "
+            "name that, too",
+            view->name);
     if (table == NULL)
         return md_fail(error, MEDLEY_USAGE, "the model needs the view '%s'; give `view=%s=FILE`",
                        view->table, view->table);

@@ -174,3 +174,42 @@ expect_text "with code, message, file and line" \
 expect_exit 2 "usage errors too" "$MEDLEY" train --model bad.medley --json --kernel nope good.csv
 expect_text "with a null file" '"file":null,"line":null' "$out"
 check "nothing half-written is left" bash -c '! ls | grep -E "^bad\.medley|\.part$|\.csv\..{6}$"'
+
+# ---- what is near, and what to do ----
+printf 'a,b,label\n0,0,x\n1,2,y\n0,1,x\n1,1,y\n' >four.csv
+refuse() { # refuse NAME PATTERN ARGUMENT...: training ends with 2 and says so
+    expect_exit 2 "$1" "$MEDLEY" train --model near.medley "${@:3}"
+    expect_text "$1: $2" "$2" "$err"
+}
+refuse "a task" 'did you mean regression\?' --task regresion four.csv
+refuse "a scale" "did you mean 'standard'\?" --scale standrad four.csv
+refuse "a penalty" "did you mean 'group-lasso'\?" --penalty lasso four.csv
+refuse "a negative C" '--C=-1 is out of range; give more than 0' --C -1 four.csv
+refuse "epochs of spicy" '--epochs is about .*stop by --gap and --max-iter' --epochs 5 --method spicy four.csv
+"$MEDLEY" generate tagged --rows 20 --output tagged.txt
+"$MEDLEY" generate treebank --rows 20 --output bank.conllu
+refuse "arc templates for words" 'is a set of arc templates, for dependency trees' --template arc-507 tagged.txt
+refuse "templates of words for trees" 'dependency trees need arc templates' --task tree --template chunk bank.conllu
+printf 'a,b\n1,2\n3,4\n5,6.5\n' >numbers.csv
+expect_exit 3 "numbers taken for labels" "$MEDLEY" train --model near.medley numbers.csv
+expect_text "names the column" "\(column 'b'\) look like numbers to be predicted" "$err"
+expect_exit 0 "a model of numbers" "$MEDLEY" train --quiet --model rows.medley four.csv
+expect_exit 3 "words for a model of numbers" "$MEDLEY" predict rows.medley tagged.txt
+expect_text "says how the file was read" 'tagged.txt: this file was read as columns, and the model needs columns of numbers' "$err"
+
+# ---- columns that are left out ----
+(echo id,a,b,label,note; for i in $(seq 20); do echo "$i,0.$i,$((i % 7)),c$((i % 2)),text"; done) >notes.csv
+expect_exit 3 "a column of text" "$MEDLEY" train --model near.medley --label label notes.csv
+expect_text "how to leave it out" "\('note'\) holds 'text', expected a number; leave the column out by --ignore" "$err"
+expect_exit 0 "is left out" "$MEDLEY" train --json --model near.medley --ignore note,id notes.csv
+refute_text "then nothing is warned of" 'numbers the rows' "$err"
+expect_text "and the label is found" '"examples":20' "$out"
+expect_exit 0 "the model reads its columns by name" "$MEDLEY" predict near.medley notes.csv
+expect_exit 0 "a column that numbers the rows" "$MEDLEY" train --json --model near.medley --ignore 5 notes.csv
+expect_text "is warned of" "column 'id' numbers the rows, .* --ignore" "$err"
+cut -d, -f 2-4 notes.csv | tail -n +2 >bare.csv
+(cut -d, -f 2-4,1 notes.csv | tail -n +2 | awk -F, -v OFS=, '{ print $2, $3, $4, $1 }') >last.csv
+expect_exit 0 "the label is the last that is left" "$MEDLEY" train --json --header no --model last.medley --ignore 4 last.csv
+expect_text "of two classes" '"task":"binary"' "$out"
+expect_exit 0 "without a header" "$MEDLEY" eval last.medley bare.csv
+refuse "a column that there is not" "'nope' in the columns 'nope' is no column; the columns are 'id', 'a'" --ignore nope notes.csv

@@ -38,3 +38,13 @@ check "CSV to svmlight and back loses nothing" cmp w.svm again.svm
 check "and compresses" bash -c 'zcat w.svm.gz | cmp - w.svm'
 expect_exit 2 "convert wants to know to what" "$MEDLEY" convert w.csv
 expect_exit 2 "npy has no labels to convert to" "$MEDLEY" convert --to conllu w.csv
+
+# ---- as JSON ----
+expect_exit 0 "generate --json" "$MEDLEY" generate ringnorm --rows 3 --json
+check "is JSON, with the text that would have been written" python3 -c '
+import json, subprocess, sys
+told = json.load(open(sys.argv[1]))
+text = subprocess.run([sys.argv[2], "generate", "ringnorm", "--rows", "3"], capture_output=True, text=True).stdout
+assert told["text"] == text and told["examples"] == 3 and told["format"] == "csv", told' "$out" "$MEDLEY"
+expect_exit 2 "generate --json of several views" "$MEDLEY" generate blobs --rows 3 --json
+expect_exit 2 "generate --json of npy" "$MEDLEY" generate ringnorm --rows 3 --json --to npy
