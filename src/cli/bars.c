@@ -46,15 +46,21 @@ size_t *cli_blocks_by_weight(const medley_summary *summary)
     return order;
 }
 
-/* The block that follows in the same order; SIZE_MAX: the first one. Takes no memory: what was
- * learnt is shown even if there is none left. */
-static size_t next_block(const medley_summary *summary, size_t previous)
+static double size_of(const medley_block_info *block, bool by_norm)
+{
+    return by_norm ? block->norm : block->weight;
+}
+
+/* The block that follows in the order of weights, or of norms; SIZE_MAX: the first one. Takes no
+ * memory: what was learnt is shown even if there is none left. */
+static size_t next_block(const medley_summary *summary, bool by_norm, size_t previous)
 {
     const struct ranked last = {
-        previous < summary->block_count ? summary->blocks[previous].weight : INFINITY, previous};
+        previous < summary->block_count ? size_of(&summary->blocks[previous], by_norm) : INFINITY,
+        previous};
     struct ranked next = {-INFINITY, SIZE_MAX};
     for (size_t m = 0; m < summary->block_count; m++) {
-        const struct ranked block = {summary->blocks[m].weight, m};
+        const struct ranked block = {size_of(&summary->blocks[m], by_norm), m};
         if ((previous == SIZE_MAX || compare_ranked(&last, &block) < 0) &&
             compare_ranked(&block, &next) < 0)
             next = block;
@@ -62,27 +68,89 @@ static size_t next_block(const medley_summary *summary, size_t previous)
     return next.index;
 }
 
+/* Characters of UTF-8, not bytes. */
+static size_t count_characters(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0'; text++)
+        count += ((unsigned char)*text & 0xC0) != 0x80;
+    return count;
+}
+
+/* The byte at which character number `count` begins. */
+static const char *skip_characters(const char *text, size_t count)
+{
+    while (*text != '\0' && (count > 0 || ((unsigned char)*text & 0xC0) == 0x80)) {
+        count -= count > 0 && ((unsigned char)text[1] & 0xC0) != 0x80;
+        text++;
+    }
+    return text;
+}
+
+enum { WIDEST_NAME = 44 };
+
+/* A name and blanks up to the width; of a longer one the beginning and the end, where views are. */
+static void print_name(FILE *file, const char *name, size_t width)
+{
+    enum { BEGINNING = 24 };
+    const size_t length = count_characters(name);
+    if (length <= width) {
+        fprintf(file, "%s%*s", name, (int)(width - length), "");
+        return;
+    }
+    fprintf(file, "%.*s…%s", (int)(skip_characters(name, BEGINNING) - name), name,
+            skip_characters(name, length - (width - BEGINNING - 1)));
+}
+
+/* Where all weights that are not zero are alike, as under l2, norms tell more. */
+static bool are_weights_alike(const medley_summary *summary)
+{
+    double largest = 0;
+    double least = INFINITY;
+    for (size_t b = 0; b < summary->block_count; b++) {
+        const double weight = summary->blocks[b].weight;
+        largest = weight > largest ? weight : largest;
+        least = weight > 0 && weight < least ? weight : least;
+    }
+    return summary->block_count > 1 && least >= largest * (1 - 1e-9);
+}
+
+/* What the last column counts: of kernels rows, of templates and of pairs of labels features. */
+static const char *count_title(const medley_summary *summary)
+{
+    if (summary->support_rows == 0)
+        return "features";
+    return strcmp(summary->task, "chain") == 0 ? "rows/features" : "support rows";
+}
+
 void cli_print_blocks(FILE *file, const medley_summary *summary, size_t top)
 {
     const size_t shown = top < summary->block_count ? top : summary->block_count;
-    const size_t first = next_block(summary, SIZE_MAX);
-    size_t width = 5;
+    const bool by_norm = are_weights_alike(summary);
+    const size_t first = next_block(summary, by_norm, SIZE_MAX);
+    const char *title = count_title(summary);
+    const double largest = shown > 0 ? size_of(&summary->blocks[first], by_norm) : 0;
+    size_t width = strlen("block");
     size_t b = first;
-    for (size_t i = 0; i < shown; i++, b = next_block(summary, b)) {
-        const size_t length = strlen(summary->blocks[b].name);
+    for (size_t i = 0; i < shown; i++, b = next_block(summary, by_norm, b)) {
+        const size_t length = count_characters(summary->blocks[b].name);
         width = length > width ? length : width;
     }
-    const double largest = shown ? summary->blocks[first].weight : 0;
-    fprintf(file, "%-*s  weight        norm  features\n", (int)width, "block");
+    width = width < WIDEST_NAME ? width : WIDEST_NAME;
+    fprintf(file, "%-*s  weight        norm  %s\n", (int)width, "block", title);
     b = first;
-    for (size_t i = 0; i < shown; i++, b = next_block(summary, b)) {
+    for (size_t i = 0; i < shown; i++, b = next_block(summary, by_norm, b)) {
         const medley_block_info *block = &summary->blocks[b];
         char bar[128];
-        fprintf(file, "%-*s  %6.4f  %10.4g  %8zu  %s\n", (int)width, block->name, block->weight,
-                block->norm, block->features,
-                cli_bar(bar, largest > 0 ? block->weight / largest : 0, 24));
+        print_name(file, block->name, width);
+        fprintf(file, "  %6.4f  %10.4g  %*zu  %s\n", block->weight, block->norm, (int)strlen(title),
+                block->features,
+                cli_bar(bar, largest > 0 ? size_of(block, by_norm) / largest : 0, 24));
     }
     if (shown < summary->block_count)
-        fprintf(file, "... and %zu more (--top N shows them)\n", summary->block_count - shown);
+        fprintf(file, "... and %zu more (medley inspect --top N shows them)\n",
+                summary->block_count - shown);
+    if (by_norm)
+        fprintf(file, "(the penalty weighs all blocks alike: bars are norms)\n");
 }
 /* NOLINTEND(clang-analyzer-unix.Malloc) */

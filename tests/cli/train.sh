@@ -193,3 +193,22 @@ wait $!
 check "Ctrl-C ends with 130" test $? -eq 130
 expect_exit 0 "and leaves a usable model" "$MEDLEY" eval --model m.medley new.csv
 check "no temporary files are left" bash -c '! ls | grep -E "medley\.|\.part$|\.tmp$"'
+
+# ---- the table of blocks ----
+expect_exit 0 "weights that are alike" "$MEDLEY" train --model m.medley --method spom --epochs 2 --penalty l2 --views each --kernel rbf ring.csv
+expect_text "bars are norms then" '^\(the penalty weighs all blocks alike: bars are norms\)' "$out"
+check "largest first" bash -c 'grep -a "^rbf" "$1" | awk "{ print \$3 }" | sort -c -g -r' - "$out"
+expect_text "kernels have support rows" '^block .* norm  support rows$' "$out"
+"$MEDLEY" generate tagged --rows 20 --output tagged.txt
+expect_exit 0 "templates" "$MEDLEY" train --model m.medley --template chunk --epochs 1 tagged.txt
+expect_text "have features" '^block .* norm  features$' "$out"
+sed '1s/x1,x2/größe,a_name_that_is_so_long_that_no_column_of_a_table_has_room_for_it/' ring.csv >long.csv
+expect_exit 0 "long names" "$MEDLEY" train --model m.medley --method spom --epochs 1 --views each --kernel linear long.csv
+expect_text "are cut" '^linear@a_name_that_is_so_.*….*has_room_for_it  [01]\.' "$out"
+check "columns stay aligned" python3 -c '
+import sys
+lines = open(sys.argv[1], encoding="utf-8").read().split("\n")
+start = next(i for i, line in enumerate(lines) if line.startswith("block "))
+place = lines[start].index("weight")
+rows = [line for line in lines[start + 1:] if line.startswith("linear@")]
+assert len(rows) == 20 and all(line[place - 1] == " " and line[place] in "01" for line in rows), rows' "$out"
