@@ -12,6 +12,9 @@ once and tells which of them matter (``weights_`` of ``blocks_``).
 True
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any, List
+
 from ._dataset import Views
 from ._errors import (
     FileError,
@@ -24,6 +27,8 @@ from ._errors import (
 from ._kernels import Distances
 from ._library import lib as _lib
 from ._lists import (
+    Listed,
+    Option,
     blas,
     generate,
     kinds,
@@ -42,31 +47,66 @@ from ._lists import (
 from ._model import Block
 from ._observer import Progress
 from ._ranks import Ranks
-from ._select import Path, Trial, Tuning, path, tune
+from ._report import Report
 from ._structure import Batch, Structure
-from .classifier import MKLClassifier
-from .parser import DependencyParser
-from .regressor import MKLRegressor
-from .sequence import SequenceLabeler
-from .structured import StructuredPredictor
+
+if TYPE_CHECKING:
+    from ._path import Path, path, regularization_path
+    from ._tune import Trial, Tuning, tune
+    from .classifier import MKLClassifier
+    from .parser import DependencyParser
+    from .regressor import MKLRegressor
+    from .sequence import SequenceLabeler
+    from .structured import StructuredPredictor
 
 __version__ = _lib.medley_version().decode()
 
+# What stands on scikit-learn comes in when it is first asked for: that takes half a second.
+_LATER = {
+    "DependencyParser": "parser",
+    "MKLClassifier": "classifier",
+    "MKLRegressor": "regressor",
+    "Path": "_path",
+    "SequenceLabeler": "sequence",
+    "StructuredPredictor": "structured",
+    "Trial": "_tune",
+    "Tuning": "_tune",
+    "path": "_path",
+    "regularization_path": "_path",
+    "tune": "_tune",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'medley' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *_LATER})
+
+
 __all__ = [
-    "Distances",
     "Batch",
     "Block",
     "DependencyParser",
+    "Distances",
     "FileError",
     "InputError",
+    "Listed",
     "MKLClassifier",
     "MKLRegressor",
     "MedleyError",
     "NotSupportedError",
+    "Option",
     "OutOfMemoryError",
     "Path",
     "Progress",
     "Ranks",
+    "Report",
     "SequenceLabeler",
     "Structure",
     "StructuredPredictor",
@@ -89,5 +129,6 @@ __all__ = [
     "listing",
     "path",
     "read",
+    "regularization_path",
     "tune",
 ]

@@ -342,7 +342,7 @@ class Inputs(InFolder):
     def test_held_out_rows_end_training_early(self):
         X, y = medley.generate("waveform", rows=300, seed=2)
         model = MKLClassifier(epochs=200, options={"patience": 2})
-        model.fit(X[:200], y[:200], held_out=(X[200:], y[200:]))
+        model.fit(X[:200], y[:200], eval_set=(X[200:], y[200:]))
         self.assertLess(len(model.summary()["epochs"]), 200)
 
 
