@@ -78,6 +78,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name in _LATER.values():
+        return importlib.import_module(f".{name}", __name__)
     if name not in _LATER:
         raise AttributeError(f"module 'medley' has no attribute '{name}'")
     value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
