@@ -62,6 +62,8 @@ class Views(Dict[str, Any]):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             return dict.__getitem__(self, key)
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]  # as scikit-learn 1.9 cuts rows
         return Views({name: _rows_of(table, key) for name, table in self.items()})
 
     def copy(self) -> "Views":

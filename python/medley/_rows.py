@@ -303,6 +303,9 @@ class RowEstimator(MedleyEstimator):
                 "the check cuts kernel values down to whole numbers, and the matrix is then not "
                 "positive semi-definite, which methods with a certificate refuse"
             ),
+            "check_positive_only_tag_during_fit": (
+                "the check takes the mean off the values, and K(x, x) is then negative"
+            ),
         }
 
     def __sklearn_tags__(self):  # scikit-learn 1.6 and later
