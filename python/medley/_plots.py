@@ -64,5 +64,6 @@ def plot_path(path: Any, top: int, ax: Optional[Any]) -> Any:
         beside.plot(path.lambdas, path.score, "k--", label=path.measure)
         beside.set_ylabel(path.measure)
     if (most > 0).any():
-        ax.legend(fontsize="small", loc="upper left")
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.15), "ncols": 2}  # off the lines
+        ax.legend(fontsize="small", **below)
     return ax
