@@ -77,7 +77,7 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def _get_later(name: str) -> Any:
     if name in _LATER.values():
         return importlib.import_module(f".{name}", __name__)
     if name not in _LATER:
@@ -85,6 +85,10 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # who would take any name for one of ours
+    __getattr__ = _get_later
 
 
 def __dir__() -> List[str]:

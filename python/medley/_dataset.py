@@ -76,10 +76,10 @@ class Views(Dict[str, Any]):
         """
         return Views(self.items())
 
-    def __or__(self, other: Any) -> "Views":
+    def __or__(self, other: Any) -> Any:
         return Views({**dict(self.items()), **other}) if isinstance(other, dict) else NotImplemented
 
-    def __ror__(self, other: Any) -> "Views":
+    def __ror__(self, other: Any) -> Any:
         return Views({**other, **dict(self.items())}) if isinstance(other, dict) else NotImplemented
 
     def __reduce__(self) -> Any:

@@ -89,7 +89,8 @@ def kinds() -> List[str]:
     >>> medley.kinds()[:3]
     ['kernels', 'penalties', 'losses']
     """
-    names, found = lib.medley_list_kinds(), []
+    names = lib.medley_list_kinds()
+    found: List[str] = []
     while names[len(found)]:
         found.append(text(names[len(found)]))
     return found
@@ -116,7 +117,8 @@ def listing(kind: str) -> List[Listed]:
     """
     if kind not in kinds():
         raise UsageError(f"there is no kind '{kind}'; kinds are {', '.join(kinds())}")
-    found, one = [], s.Listing()
+    found: List[Listed] = []
+    one = s.Listing()
     while lib.medley_list(ctypes.byref(one), c_text(kind), len(found)):
         found.append(
             Listed(text(one.name), text(one.summary), text(one.formula), text(one.parameters))

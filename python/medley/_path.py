@@ -175,12 +175,12 @@ def regularization_path(X: Any, y: Any, *, estimator: Optional[MedleyEstimator] 
     >>> len(trace), bool((trace.lambdas[:-1] > trace.lambdas[1:]).all())
     (5, True)
     """
-    eval_set = take_old("regularization_path", others, {"held_out": "eval_set"}).get(
-        "eval_set", eval_set)
+    old = take_old("regularization_path", others, {"held_out": "eval_set"})
+    eval_set = old.get("eval_set", eval_set)
     model = clone(checked_estimator(estimator, X, y))
     how = _path_options(count, ratio, lambdas)
     dataset, fixed, template = model._problem(X, y)
-    others = None if eval_set is None else model._test_rows(*model._pair(eval_set))
+    measured = None if eval_set is None else model._test_rows(*model._pair(eval_set))
     taken = []
 
     def take(_context, pointer):
@@ -189,13 +189,13 @@ def regularization_path(X: Any, y: Any, *, estimator: Optional[MedleyEstimator] 
 
     answer = _PathAnswer(POINTER(s.Path)())
     taker = s.PathTaker(take) if keep_models else s.PathTaker()
-    with located(dataset, others), template as name, Watch(model.verbose) as watch:
+    with located(dataset, measured), template as name, Watch(model.verbose) as watch:
         options = make_options(model, {**fixed, **({"template": name} if name else {})})
         call(
             "medley_trace_path",
             byref(answer.pointer),
             dataset.pointer,
-            None if others is None else others.pointer,
+            None if measured is None else measured.pointer,
             options.pointer,
             byref(how),
             taker,

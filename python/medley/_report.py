@@ -68,7 +68,7 @@ class Report:
         return f"Report({self.title!r}, {len(self.html)} characters)"
 
 
-def write_report(model: Any, path: Any, options: "s.ReportOptions") -> Report:
+def write_report(model: Any, path: Any, options: Any) -> Report:
     """Writes the report of a model, to a file that passes away where path is None."""
     title = options.title.decode() if options.title else "Report of Medley"
     with tempfile.TemporaryDirectory(prefix="medley-") as folder:

@@ -222,15 +222,15 @@ def tune(X: Any, y: Any, param_grid: Optional[Dict[str, Sequence[Any]]] = None, 
     (2, 'accuracy', True)
     """
     old = take_old("tune", others, {"grid": "param_grid", "measure": "scoring"})
-    scoring = old.get("scoring", scoring)
-    estimator = checked_estimator(estimator, X, y)
-    model = clone(estimator)
-    defaults = type(estimator)().get_params(deep=False)
+    chosen = checked_estimator(estimator, X, y)
+    model = clone(chosen)
+    defaults = type(chosen)().get_params(deep=False)
     given = old.get("param_grid", param_grid)
-    grid = checked_grid(estimator, {} if given is None else given)
+    grid = checked_grid(chosen, {} if given is None else given)
     model.set_params(**{p: defaults[p] for p in grid if p in defaults})  # the grid speaks instead
     dataset, fixed, template = model._problem(X, y)
-    measure = c_text(_NEGATED.get(scoring, scoring))
+    scoring = old.get("scoring", scoring)
+    measure = c_text(_NEGATED.get(scoring or "", scoring))
     how = s.TuneOptions(folds=whole("cv", cv, 2), measure=measure)
     answer = _TuningAnswer(POINTER(s.Tuning)())
     with located(dataset), template as name, Watch(model.verbose) as watch:
@@ -251,5 +251,5 @@ def tune(X: Any, y: Any, param_grid: Optional[Dict[str, Sequence[Any]]] = None, 
         raise MedleyError("stopped before all combinations were tried; there is no result")
     tuning = Tuning(answer, grid)
     if refit:
-        tuning.best_estimator_ = with_params(estimator, tuning.best_params_).fit(X, y)
+        tuning.best_estimator_ = with_params(chosen, tuning.best_params_).fit(X, y)
     return tuning

@@ -269,17 +269,18 @@ class DependencyParser(MedleyEstimator):
         answer, _, lengths = self._predicted(X, best=count, probabilities=wanted)
         result, row, sentence = [], 0, 0
         for length in lengths:
-            trees = []
+            trees: List[Tuple[Any, ...]] = []
             for rank in range(count if length else 0):
                 heads = answer.best_head[rank, row : row + length]
                 labels = answer.best_label
                 labels = None if labels is None else labels[rank, row : row + length]
                 if heads[0] < 0:
                     break
-                told = (self._arcs(heads, labels), float(answer.best_score[sentence, rank]))
+                tree, score = self._arcs(heads, labels), float(answer.best_score[sentence, rank])
                 if wanted:
-                    told += (float(answer.best_probability[sentence, rank]),)
-                trees.append(told)
+                    trees.append((tree, score, float(answer.best_probability[sentence, rank])))
+                else:
+                    trees.append((tree, score))
             result.append(trees)
             row, sentence = row + length, sentence + (length > 0)
         return result
@@ -333,7 +334,7 @@ class DependencyParser(MedleyEstimator):
         check_is_fitted(self, "model_")
         return _treebank(X, y, "X")[0]
 
-    def evaluate(self, X: Sentences, y: Optional[Sequence[Any]] = None,
+    def evaluate(self, X: Sentences, y: Optional[Sequence[Any]] = None,  # type: ignore[override]
                  probabilities: bool = False) -> Dict[str, Any]:
         """Measure the model on sentences with trees.
 

@@ -339,7 +339,7 @@ class SequenceLabeler(MedleyEstimator):
         count = whole("count", count, 1)
         answer, lengths = self._predicted(X, best=count)
         result, row, sequence = [], 0, 0
-        order = None if answer is None else self._order()
+        order: Any = None if answer is None else self._order()
         for length in lengths:
             outputs = []
             for rank in range(count if length else 0):
