@@ -6,6 +6,7 @@ import html.parser
 import importlib.util
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -210,11 +211,16 @@ class Notebook(InFolder):
 
     @needs("nbformat", "nbclient", "ipykernel", "pandas", "matplotlib")
     def test_it_runs_and_says_what_it_said(self):
+        spec = self.folder / "kernels" / "here"  # the Python of these tests, not the system's
+        spec.mkdir(parents=True)
+        start = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        (spec / "kernel.json").write_text(json.dumps({"argv": start, "display_name": "here"}))
         program = ("import sys, nbclient, nbformat\n"
                    "notebook = nbformat.read(sys.argv[1], as_version=4)\n"
-                   "nbclient.NotebookClient(notebook, timeout=600, kernel_name='python3').execute()\n"
+                   "nbclient.NotebookClient(notebook, timeout=600, kernel_name='here').execute()\n"
                    "nbformat.write(notebook, 'run.ipynb')\n")
         told = subprocess.run([sys.executable, "-c", program, str(NOTEBOOK)], cwd=self.folder,
+                              env={**os.environ, "JUPYTER_PATH": str(self.folder)},
                               capture_output=True, text=True, check=False)
         self.assertEqual(told.returncode, 0, told.stderr)
         for cell, kept in zip(cells_of(self.folder / "run.ipynb"), cells_of(NOTEBOOK)):

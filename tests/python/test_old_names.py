@@ -49,7 +49,8 @@ class Searches(unittest.TestCase):
 
     def test_old_names_work_and_warn(self):
         X, y = rings(60)
-        with self.assertWarnsRegex(FutureWarning, r"tune\(grid=...\) is now called param_grid=...") as w:
+        sentence = r"tune\(grid=...\) is now called param_grid=..."
+        with self.assertWarnsRegex(FutureWarning, sentence) as w:
             found = medley.tune(X, y, grid={"C": [1, 10]}, cv=2)
         self.assertEqual(w.filename, __file__)
         with self.assertWarnsRegex(FutureWarning, "scoring"):
