@@ -199,6 +199,45 @@ class Html(InFolder):
 
 
 class Notebook(InFolder):
+    def with_kernel(self, program, *arguments):
+        """Runs a program that starts the kernel "here": the Python of these tests."""
+        spec = self.folder / "kernels" / "here"
+        spec.mkdir(parents=True)
+        start = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        (spec / "kernel.json").write_text(json.dumps({"argv": start, "display_name": "here"}))
+        told = subprocess.run([sys.executable, "-c", program, *arguments], cwd=self.folder,
+                              env={**os.environ, "JUPYTER_PATH": str(self.folder)},
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        return told.stdout
+
+    @needs("jupyter_client", "ipykernel")
+    def test_interrupting_the_kernel_keeps_the_model_so_far(self):
+        fit = ("import medley\n"
+               "X, y = medley.generate('waveform', rows=600, seed=1)\n"
+               "told = []\n"
+               "def say(progress):\n"
+               "    if progress.stage == 'training' and progress.done > 2 and not told:\n"
+               "        told.append(print('training', flush=True))\n"
+               "model = medley.MKLClassifier(epochs=1000000, verbose=say)\n"
+               "model.fit(X, y)\n")
+        program = (
+            "from jupyter_client.manager import start_new_kernel\n"
+            "manager, client = start_new_kernel(kernel_name='here')\n"
+            f"client.execute({fit!r})\n"
+            "while True:\n"
+            "    message = client.get_iopub_msg(timeout=60)\n"
+            "    if 'training' in message['content'].get('text', ''):\n"
+            "        break\n"
+            "manager.interrupt_kernel()\n"
+            "print(client.get_shell_msg(timeout=60)['content']['ename'])\n"
+            "used = 'print(model.n_iter_ < 1000000, model.score(X, y) > 0.5)'\n"
+            "client.execute_interactive(used, timeout=60)\n"
+            "client.stop_channels()\n"
+            "manager.shutdown_kernel(now=True)\n"
+        )
+        self.assertEqual(self.with_kernel(program).split(), ["KeyboardInterrupt", "True", "True"])
+
     def test_it_has_outputs_and_pictures(self):
         code = [cell for cell in cells_of(NOTEBOOK) if cell["cell_type"] == "code"]
         self.assertGreater(len(code), 6)
@@ -211,18 +250,11 @@ class Notebook(InFolder):
 
     @needs("nbformat", "nbclient", "ipykernel", "pandas", "matplotlib")
     def test_it_runs_and_says_what_it_said(self):
-        spec = self.folder / "kernels" / "here"  # the Python of these tests, not the system's
-        spec.mkdir(parents=True)
-        start = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        (spec / "kernel.json").write_text(json.dumps({"argv": start, "display_name": "here"}))
         program = ("import sys, nbclient, nbformat\n"
                    "notebook = nbformat.read(sys.argv[1], as_version=4)\n"
                    "nbclient.NotebookClient(notebook, timeout=600, kernel_name='here').execute()\n"
                    "nbformat.write(notebook, 'run.ipynb')\n")
-        told = subprocess.run([sys.executable, "-c", program, str(NOTEBOOK)], cwd=self.folder,
-                              env={**os.environ, "JUPYTER_PATH": str(self.folder)},
-                              capture_output=True, text=True, check=False)
-        self.assertEqual(told.returncode, 0, told.stderr)
+        self.with_kernel(program, str(NOTEBOOK))
         for cell, kept in zip(cells_of(self.folder / "run.ipynb"), cells_of(NOTEBOOK)):
             self.assertEqual(len(cell.get("outputs", [])), len(kept.get("outputs", [])))
             now, before = printed(cell), printed(kept)
