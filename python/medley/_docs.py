@@ -71,7 +71,7 @@ memory : str, optional
 random_state : int, RandomState or None, default 1
     One number gives one model; None draws one from NumPy's global state.
 verbose : int, "tqdm" or callable, default 0
-    1 prints progress, 2 all of it; "tqdm" draws bars; a callable gets ``medley.Progress`` and may
+    1 prints progress, 2 all of it; "tqdm" draws a bar; a callable gets ``medley.Progress`` and may
     return False to stop.
 options : dict, optional
     Any other option of the command by name (``medley.list_options()``).

@@ -87,8 +87,8 @@ class _Printer:
         return True
 
 
-class _Bars:
-    """A bar of tqdm for each stage, in notebooks and in terminals."""
+class _Bar:
+    """A bar of tqdm, in notebooks and in terminals: that of the last stage stays."""
 
     def __init__(self):
         self.tqdm = needed("tqdm.auto", 'verbose="tqdm"').tqdm
@@ -96,7 +96,7 @@ class _Bars:
 
     def __call__(self, progress):
         if progress.stage != self.stage:
-            self.close()
+            self.close(leave=False)
             self.stage = progress.stage
             self.bar = self.tqdm(desc=progress.stage, total=progress.total or None)
         figures = {}
@@ -111,8 +111,9 @@ class _Bars:
         self.bar.update(progress.done - self.bar.n if progress.total else 1)
         return True
 
-    def close(self):
+    def close(self, leave=True):
         if self.bar is not None:
+            self.bar.leave = leave
             self.bar.close()
 
 
@@ -123,7 +124,7 @@ def _teller(verbose: Optional[Verbose]) -> Optional[Callable[[Progress], Any]]:
     if callable(verbose) or verbose is None:
         return verbose
     if isinstance(verbose, str) and verbose == "tqdm":
-        return _Bars()
+        return _Bar()
     if not isinstance(verbose, (Integral, np.bool_)):
         raise UsageError(f"verbose={verbose!r}; give 0, 1, 2, \"tqdm\" or a callable")
     return _Printer(int(verbose)) if verbose else None
@@ -173,7 +174,7 @@ class Watch:
     def __exit__(self, kind, _problem, _trace):
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
-        if isinstance(self._tell, _Bars):
+        if isinstance(self._tell, _Bar):
             self._tell.close()
         # What holds itself in a circle would keep data and model alive for as long as it likes.
         self.observer = self._callback = self._tell = None

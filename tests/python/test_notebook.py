@@ -137,7 +137,7 @@ class Optional(unittest.TestCase):
 
 class Bars(unittest.TestCase):
     @needs("tqdm")
-    def test_each_stage_has_a_bar(self):
+    def test_a_bar_shows_each_stage(self):
         X, y = rings(80)
         drawn = io.StringIO()
         with contextlib.redirect_stderr(drawn):
