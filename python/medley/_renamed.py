@@ -23,12 +23,13 @@ def warn_renamed(old: str, new: str, frames: int = 1) -> None:
     warnings.warn(told, FutureWarning, stacklevel=frames + 2)
 
 
-def take_old(function: str, others: Dict[str, Any], names: Dict[str, str]) -> Dict[str, Any]:
+def take_old(function: str, others: Dict[str, Any], names: Dict[str, str],
+             frames: int = 2) -> Dict[str, Any]:
     """{new name: value} of the keywords in others that are old names; refuses all else."""
     found = {}
     for name, value in others.items():
         if name in names:
-            warn_renamed(f"{function}({name}=...)", f"{names[name]}=...", 2)
+            warn_renamed(f"{function}({name}=...)", f"{names[name]}=...", frames)
             found[names[name]] = value
         elif name != "sample_weight":
             raise TypeError(f"{function}() got an unexpected keyword argument '{name}'")
@@ -39,7 +40,7 @@ def take_old(function: str, others: Dict[str, Any], names: Dict[str, str]) -> Di
 
 def eval_set_of(eval_set: Any, others: Dict[str, Any]) -> Any:
     """The argument of ``fit``, by its old name, too."""
-    return take_old("fit", others, {"held_out": "eval_set"}).get("eval_set", eval_set)
+    return take_old("fit", others, {"held_out": "eval_set"}, 3).get("eval_set", eval_set)
 
 
 def old_attribute(old: str, new: str) -> Any:

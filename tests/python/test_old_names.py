@@ -70,8 +70,9 @@ class Searches(unittest.TestCase):
     def test_old_names_of_fit_work_and_warn(self):
         X, y = rings(60)
         old, new = MKLClassifier(method="spom", epochs=3), MKLClassifier(method="spom", epochs=3)
-        with self.assertWarnsRegex(FutureWarning, r"fit\(held_out=...\)"):
+        with self.assertWarnsRegex(FutureWarning, r"fit\(held_out=...\)") as w:
             old.fit(X, y, held_out=(X, y))
+        self.assertEqual(w.filename, __file__)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             new.fit(X, y, eval_set=[(X, y)])  # a list of one pair, as of XGBoost
