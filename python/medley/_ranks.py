@@ -89,7 +89,7 @@ class Ranks:
         Returns
         -------
         dict
-            calls, bytes_sent, bytes_gotten, seconds, work.
+            Figures by name: calls, bytes_sent, bytes_gotten, seconds, work.
         """
         found = s.CommCounts()
         call("medley_comm_count", byref(found), self._pointer)

@@ -350,7 +350,7 @@ class DependencyParser(MedleyEstimator):
         Returns
         -------
         dict
-            uas, las and other figures; nonprojective has those of arcs over words that do not hang
+            Figures by name: uas, las and others; nonprojective has those of arcs over words that do not hang
             from their head.
         """
         wanted = flag("probabilities", probabilities)

@@ -29,7 +29,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
     loss : str, default "auto"
         ``"squared"`` or ``"epsilon(0.1)"``.
     method : str, default "auto"
-        spicy finds the optimum and proves it (``gap_``).
+        Method spicy finds the optimum and proves it (``gap_``).
 
     Attributes
     ----------

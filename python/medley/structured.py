@@ -137,7 +137,7 @@ class StructuredPredictor(SequenceLabeler):
             A label for each row.
         eval_set : (X, y), optional
             Other examples, without info, for early stopping.
-        info : list of integer arrays, optional
+        info : list of arrays of int, optional
             Whole numbers (rows, width) beside the rows of each example, for the structure alone.
         **others
             ``sample_weight`` is refused with a sentence: the losses have no weights of examples.
@@ -158,7 +158,7 @@ class StructuredPredictor(SequenceLabeler):
         ----------
         X : list of examples
             As ``fit`` had them.
-        info : list of integer arrays, optional
+        info : list of arrays of int, optional
             Whole numbers (rows, width) beside the rows of each example, for the structure alone.
 
         Returns
@@ -176,7 +176,7 @@ class StructuredPredictor(SequenceLabeler):
         ----------
         X : list of examples
             As ``fit`` had them.
-        info : list of integer arrays, optional
+        info : list of arrays of int, optional
             Whole numbers (rows, width) beside the rows of each example, for the structure alone.
 
         Returns
@@ -196,7 +196,7 @@ class StructuredPredictor(SequenceLabeler):
             As ``fit`` had them.
         y : list of lists
             Their labels.
-        info : list of integer arrays, optional
+        info : list of arrays of int, optional
             Whole numbers (rows, width) beside the rows of each example, for the structure alone.
 
         Returns
