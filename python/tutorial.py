@@ -85,13 +85,13 @@ search = GridSearchCV(line, grid, cv=3).fit(X, y)
 print("grid search:", search.best_params_, f"{search.best_score_:.3f}")
 
 tuned = medley.tune(rings, sides, {"C": [0.1, 1, 10]}, estimator=medley.MKLClassifier(), cv=5)
-print("tune:", tuned.best_params, f"{tuned.best.mean:.3f} +- {tuned.best.standard_error:.3f}")
+print("tune:", tuned.best_params_, f"{tuned.best.mean:.3f} +- {tuned.best.standard_error:.3f}")
 
 # %% [markdown]
 # A path of penalties shows kernels coming in one after the other as the penalty gets weaker.
 
 # %%
-trace = medley.path(
+trace = medley.regularization_path(
     rings, sides, estimator=medley.MKLClassifier("rbf(auto)", views="all+each"), count=8
 )
 for strength, active in zip(trace.lambdas, trace.active):
@@ -155,7 +155,7 @@ print(parser.predict([[("the", "DET"), ("cat", "NOUN"), ("barks", "VERB")]]))
 # One HTML file with the kernels, the curves of training, the tuning and the path, and examples.
 
 # %%
-tuned.best_estimator.report(
+tuned.best_estimator_.report(
     "medley-tutorial.html", rings, sides, title="Rings", tuning=tuned, trace=trace
 )
 print("the report is in medley-tutorial.html")

@@ -13,7 +13,7 @@ True
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, List
 
 from ._structs import lib as _lib
 
@@ -23,20 +23,23 @@ if TYPE_CHECKING:  # what editors and type checkers see
 __version__ = _lib.medley_version().decode()
 
 __all__ = [
-    "Distances",
     "Batch",
     "Block",
     "DependencyParser",
+    "Distances",
     "FileError",
     "InputError",
+    "Listed",
     "MKLClassifier",
     "MKLRegressor",
     "MedleyError",
     "NotSupportedError",
+    "Option",
     "OutOfMemoryError",
     "Path",
     "Progress",
     "Ranks",
+    "Report",
     "SequenceLabeler",
     "Structure",
     "StructuredPredictor",
@@ -59,11 +62,12 @@ __all__ = [
     "listing",
     "path",
     "read",
+    "regularization_path",
     "tune",
 ]
 
 
-def __getattr__(name):
+def _get_later(name: str) -> Any:
     # scikit-learn takes most of a second to load: that waits until something of it is needed
     if not name.startswith("__"):
         api = import_module("._api", __name__)
@@ -73,5 +77,9 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+if not TYPE_CHECKING:  # who would take any name for one of ours
+    __getattr__ = _get_later
+
+
+def __dir__() -> List[str]:
     return sorted({*globals(), *__all__})

@@ -36,11 +36,13 @@ def flag(name, value):
     return bool(value)
 
 
-def pair(held_out):
-    """held_out as (X, y)."""
-    if not isinstance(held_out, (tuple, list)) or len(held_out) != 2:
-        raise UsageError("held_out is a pair (X, y) of data and their labels")
-    return tuple(held_out)
+def pair(eval_set):
+    """eval_set as (X, y); a list of one pair, as XGBoost has it, is such a pair, too."""
+    if isinstance(eval_set, list) and len(eval_set) == 1:
+        eval_set = eval_set[0]
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
+        raise UsageError("eval_set is a pair (X, y) of data and their labels, or a list of one")
+    return tuple(eval_set)
 
 
 def text_keys(what, mapping):

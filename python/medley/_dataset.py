@@ -10,6 +10,7 @@ import ctypes
 import re
 from contextlib import contextmanager
 from numbers import Integral
+from typing import Any, Dict, Tuple
 
 import numpy as np
 from scipy import sparse
@@ -21,12 +22,24 @@ from ._labels import known_labels
 from ._library import Handle, c_text, c_texts, call, create, lib, text
 
 
-class Views(dict):
+class Views(Dict[str, Any]):
     """Several tables of the same rows, by name: a dict that scikit-learn can cut.
 
     A plain dict of arrays will do for ``fit`` and ``predict``; this one also has rows, so that
     ``GridSearchCV``, ``cross_val_score`` and ``train_test_split`` work on it.
 
+    Parameters
+    ----------
+    *arguments, **tables
+        As of a dict: {name: array, sparse matrix or data frame}.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        Rows, and columns of all views together.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> views = Views(shape=np.zeros((4, 2)), colour=np.ones((4, 3)))
     >>> views.shape
@@ -36,30 +49,40 @@ class Views(dict):
     """
 
     @property
-    def shape(self):
+    def shape(self) -> Tuple[int, int]:
+        """Rows, and columns of all views together."""
         columns = sum(_shape(table)[1] for table in self.values())
         return (len(self), columns)
 
-    def __len__(self):
+    def __len__(self) -> int:
         for table in self.values():
             return _shape(table)[0]
         return 0
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             return dict.__getitem__(self, key)
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]  # as scikit-learn 1.9 cuts rows
         return Views({name: _rows_of(table, key) for name, table in self.items()})
 
-    def copy(self):
+    def copy(self) -> "Views":
+        """Make a dict of the same tables.
+
+        Returns
+        -------
+        Views
+            The tables themselves are not copied.
+        """
         return Views(self.items())
 
-    def __or__(self, other):
+    def __or__(self, other: Any) -> Any:
         return Views({**dict(self.items()), **other}) if isinstance(other, dict) else NotImplemented
 
-    def __ror__(self, other):
+    def __ror__(self, other: Any) -> Any:
         return Views({**other, **dict(self.items())}) if isinstance(other, dict) else NotImplemented
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return Views, (dict(self.items()),)
 
 
@@ -350,3 +373,19 @@ def to_python(dataset):
     if labels is None:
         return sequences, None
     return sequences, [labels[start:end].tolist() for start, end in pieces]
+
+
+def trees_of(dataset):
+    """Sentences and trees of a dataset that was read from CoNLL-U."""
+    columns = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5}
+    rows = []
+    for row in range(dataset.rows):
+        fields = [text(lib.medley_dataset_word(dataset.pointer, row, c)) for c in range(8)]
+        token = {name: fields[c] for name, c in columns.items() if fields[c] != "_"}
+        rows.append((token, (lib.medley_dataset_head(dataset.pointer, row), fields[7])))
+    X, y, start = [], [], 0
+    for length in dataset.lengths:
+        X.append([token for token, _ in rows[start : start + length]])
+        y.append([arc for _, arc in rows[start : start + length]])
+        start += length
+    return X, y

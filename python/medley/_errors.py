@@ -3,6 +3,7 @@
 
 import errno
 import os
+from typing import Any
 
 from . import _structs
 from ._names import in_python
@@ -11,15 +12,30 @@ from ._names import in_python
 class MedleyError(Exception):
     """Something went wrong in the library.
 
-    Attributes: ``message`` (one sentence), ``file`` (the input at fault, or "") and ``line`` (its
-    line, 0 if none).
+    Parameters
+    ----------
+    message : str
+        One sentence.
+    file : str, default ""
+        The input at fault.
+    line : int, default 0
+        Its line.
+
+    Attributes
+    ----------
+    message : str
+        One sentence: what was found, what was expected, the remedy.
+    file : str
+        The input at fault, or "".
+    line : int
+        Its line, 0 if none.
     """
 
-    def __init__(self, message, file="", line=0):
+    def __init__(self, message: str, file: str = "", line: int = 0) -> None:
         super().__init__(message, file, line)
         self.message, self.file, self.line = message, file, line
 
-    def __str__(self):
+    def __str__(self) -> str:
         place = self.file
         if place and self.line:
             place += f":{self.line}"
@@ -43,18 +59,26 @@ class OutOfMemoryError(MedleyError, MemoryError):
 
 
 class FileError(MedleyError, OSError):
-    """A file or the system refused: ``filename``, and ``errno`` where the reason is known."""
+    """A file or the system refused.
+
+    Attributes
+    ----------
+    filename : str or None
+        The file.
+    errno : int or None
+        The system's number of the reason, where it is known.
+    """
 
     # OSError turns two or three arguments into errno, sentence and file name: keep it from that.
-    def __new__(cls, *arguments):
+    def __new__(cls, *arguments: Any) -> "FileError":
         return OSError.__new__(cls)
 
-    def __init__(self, message, file="", line=0):
+    def __init__(self, message: str, file: str = "", line: int = 0) -> None:
         self.args = (message, file, line)
         self.message, self.file, self.line = message, file, line
         self.filename, self.errno = file or None, _reason(message)
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return type(self), (self.message, self.file, self.line)
 
 

@@ -2,6 +2,7 @@
 """What the parameter `kernels` says: specs for the library, callables, precomputed matrices."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ._errors import InputError, UsageError
@@ -20,9 +21,23 @@ def is_list_of_matrices(values):
 
 
 class Distances:
-    """A matrix of distances d between training rows, as a kernel exp(-d / gamma), gamma the mean
-    distance of two rows. New rows come as their distances to the training rows, in ``grams``.
+    """Distances d between training rows, as a kernel exp(-d / gamma).
 
+    gamma is the mean distance of two rows. New rows come as their distances to the training rows, in
+    ``grams``.
+
+    Parameters
+    ----------
+    values : array of shape (n_rows, n_rows)
+        The distances.
+
+    Attributes
+    ----------
+    values : array of shape (n_rows, n_rows)
+        The distances.
+
+    Examples
+    --------
     >>> import numpy as np, medley
     >>> X, y = medley.generate("twonorm", rows=100, seed=1)
     >>> D = np.abs(X[:, None] - X[None]).sum(axis=2)
@@ -31,10 +46,10 @@ class Distances:
     True
     """
 
-    def __init__(self, values):
+    def __init__(self, values: ArrayLike) -> None:
         self.values = values
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Distances({self.values!r})"
 
 

@@ -20,7 +20,19 @@ from ._structure import Bound
 
 
 class Block(NamedTuple):
-    """A kernel or template of a model, and what it counts for."""
+    """A kernel or template of a model, and what it counts for.
+
+    Attributes
+    ----------
+    name : str
+        The kernel, with ``@`` and its view, or the template.
+    weight : float
+        What it counts, all summing to 1.
+    norm : float
+        Of its weights.
+    features : int
+        Support rows of a kernel, nonzero weights of explicit features.
+    """
 
     name: str
     weight: float
@@ -78,10 +90,11 @@ class Model(Handle):
 
     @classmethod
     def fit(cls, dataset, options, held_out=None, verbose=0, bound=None):
+        """The model, and the interrupt (Ctrl-C) that ended its training early, else None."""
         pointer = c_void_p()
         warn_of(dataset, options, 4)  # fit, _learn, the estimator's fit
         calling = nullcontext() if bound is None else bound.raising()
-        with calling, located(dataset, held_out), Watch(verbose) as watch:
+        with calling, located(dataset, held_out), Watch(verbose, keeps=True) as watch:
             status = call(
                 "medley_fit",
                 byref(pointer),
@@ -92,8 +105,10 @@ class Model(Handle):
             )
             model = cls(pointer, bound)
         if status == s.STOPPED and model._summary.epoch_count == 0:
+            if watch.interrupt is not None:
+                raise watch.interrupt
             raise MedleyError("stopped before the first epoch was complete; there is no model")
-        return model
+        return model, watch.interrupt
 
     @classmethod
     def load(cls, path, structure=None):

@@ -21,7 +21,7 @@ OPTION_NAMES = {
 # What the command takes as options and Python as arguments of its own.
 ARGUMENTS = {
     "best": "predict_best",
-    "dev": "held_out",
+    "dev": "eval_set",
     "format": "format",
     "gram": "grams=[...]",
     "gram-diagonal": "grams=[(matrix, diagonal)]",

@@ -12,19 +12,46 @@ import sys
 import threading
 import time
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 import numpy as np
 
 from . import _structs as s
 from ._errors import UsageError
 from ._library import text
+from ._optional import needed
 
 _CALLBACK = dict(s.Observer._fields_)["progress"]
 
 
 class Progress(NamedTuple):
-    """What a callable given as ``verbose`` gets; it may return False to stop the work."""
+    """What a callable given as ``verbose`` gets; it may return False to stop the work.
+
+    Attributes
+    ----------
+    stage : str
+        What is being done: "kernels", "training" ...
+    done, total : int
+        Steps of this stage; a total of 0 is unknown.
+    objective : float
+        Of the model so far; NaN where there is none yet.
+    held_out_accuracy : float
+        On ``eval_set``; NaN without one.
+    seconds : float
+        Since the work began.
+    gap : float
+        Relative gap between objective and dual; 0 or less where none is known.
+
+    Examples
+    --------
+    >>> import medley
+    >>> X, y = medley.generate("waveform", rows=100, seed=1)
+    >>> stages = []
+    >>> model = medley.MKLClassifier(epochs=3, verbose=lambda told: stages.append(told.stage))
+    >>> _ = model.fit(X, y)
+    >>> "training" in stages
+    True
+    """
 
     stage: str
     done: int
@@ -34,7 +61,7 @@ class Progress(NamedTuple):
     seconds: float
     gap: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         line = f"{self.stage} {self.done}/{self.total}" if self.total else self.stage
         if not math.isnan(self.objective):
             line += f"  objective {self.objective:.6g}"
@@ -60,19 +87,59 @@ class _Printer:
         return True
 
 
-def _teller(verbose):
+class _Bar:
+    """A bar of tqdm, in notebooks and in terminals: that of the last stage stays."""
+
+    def __init__(self):
+        self.tqdm = needed("tqdm.auto", 'verbose="tqdm"').tqdm
+        self.bar, self.stage = None, None
+
+    def __call__(self, progress):
+        if progress.stage != self.stage:
+            self.close(leave=False)
+            self.stage = progress.stage
+            self.bar = self.tqdm(desc=progress.stage, total=progress.total or None)
+        figures = {}
+        if not math.isnan(progress.objective):
+            figures["objective"] = f"{progress.objective:.6g}"
+        if progress.gap > 0:
+            figures["gap"] = f"{100 * progress.gap:.3g} %"
+        if not math.isnan(progress.held_out_accuracy):
+            figures["accuracy"] = f"{100 * progress.held_out_accuracy:.2f} %"
+        self.bar.set_postfix(figures, refresh=False)
+        # some methods do not count their steps: then every call is one
+        self.bar.update(progress.done - self.bar.n if progress.total else 1)
+        return True
+
+    def close(self, leave=True):
+        if self.bar is not None:
+            self.bar.leave = leave
+            self.bar.close()
+
+
+Verbose = Union[int, str, Callable[[Progress], Any]]
+
+
+def _teller(verbose: Optional[Verbose]) -> Optional[Callable[[Progress], Any]]:
     if callable(verbose) or verbose is None:
         return verbose
+    if isinstance(verbose, str) and verbose == "tqdm":
+        return _Bar()
     if not isinstance(verbose, (Integral, np.bool_)):
-        raise UsageError(f"verbose={verbose!r}; give 0, 1, 2 or a callable")
+        raise UsageError(f"verbose={verbose!r}; give 0, 1, 2, \"tqdm\" or a callable")
     return _Printer(int(verbose)) if verbose else None
 
 
 class Watch:
-    """Context in which a call that takes a medley_observer is made: ``watch.observer`` is it."""
+    """Context in which a call that takes a medley_observer is made: ``watch.observer`` is it.
 
-    def __init__(self, verbose=0):
+    keeps: an interrupt is not raised at the end but kept as ``interrupt``, for who has something to
+    save first and raises it then.
+    """
+
+    def __init__(self, verbose=0, keeps=False):
         self.interrupted = False
+        self.interrupt, self._keeps = None, keeps
         self.problem = None
         self._tell = _teller(verbose)
         self._callback = _CALLBACK(self._progress)
@@ -104,11 +171,13 @@ class Watch:
                 signal.signal(signal.SIGINT, self._note)
         return self
 
-    def __exit__(self, _kind, _problem, _trace):
+    def __exit__(self, kind, _problem, _trace):
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
+        if isinstance(self._tell, _Bar):
+            self._tell.close()
         # What holds itself in a circle would keep data and model alive for as long as it likes.
-        self.observer = self._callback = None
+        self.observer = self._callback = self._tell = None
         problem, self.problem = self.problem, None
         try:
             if problem is not None:
@@ -116,6 +185,15 @@ class Watch:
         finally:
             del problem
         if self.interrupted:
+            self._raise_or_keep(kind)
+        return False
+
+    def _raise_or_keep(self, failed):
+        """Does what the handler of SIGINT would have done."""
+        try:
             self._handler(signal.SIGINT, None)
             raise KeyboardInterrupt  # the handler let it pass
-        return False
+        except BaseException as interrupt:
+            if failed or not self._keeps:
+                raise
+            self.interrupt = interrupt.with_traceback(None)

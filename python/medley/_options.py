@@ -12,9 +12,7 @@ import numbers
 import os
 from ctypes import byref
 
-import joblib.parallel
 import numpy as np
-from sklearn.utils import check_random_state
 
 from . import _structs as s
 from ._checks import flag, whole
@@ -73,6 +71,8 @@ def threads(n_jobs):
 
 def _inside_joblib():
     """Is this a task of joblib.Parallel with several jobs?"""
+    import joblib.parallel  # with scikit-learn, which takes longer to import than all else
+
     backend = joblib.parallel.get_active_backend()[0]
     return (getattr(backend, "nesting_level", None) or 0) > 0
 
@@ -81,6 +81,8 @@ def seed(random_state):
     """A whole number for the library from anything that scikit-learn takes."""
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
+    from sklearn.utils import check_random_state
+
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 

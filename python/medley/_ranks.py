@@ -5,14 +5,15 @@ import atexit
 import sys
 import traceback
 from ctypes import byref, c_size_t, c_void_p
+from typing import Any, Dict, List, Literal, Optional
 
 from . import _structs as s
 from ._errors import UsageError
 from ._library import call
 from ._structs import lib
 
-_world = None  # the ranks that mpirun has started: MPI can be initialised once only
-_entered = []  # contexts, the innermost last
+_world: Optional[c_void_p] = None  # the ranks that mpirun has started: MPI can be initialised once only
+_entered: List["Ranks"] = []  # contexts, the innermost last
 
 
 def current():
@@ -52,11 +53,6 @@ class Ranks:
     same data, the work is divided among them, and each gets the whole result, which is that of a
     single process. What should be done once (printing, writing) is for ``rank`` 0.
 
-    >>> with medley.Ranks() as ranks:                               # doctest: +SKIP
-    ...     model = medley.MKLClassifier().fit(X, y)
-    ...     if ranks.rank == 0:
-    ...         model.save("model.medley")
-
     At the end of the context all ranks come together. If one of them has raised an exception that
     the others have not, it is printed and all of them are ended.
 
@@ -72,26 +68,39 @@ class Ranks:
         Number of this process, from 0.
     size : int
         How many there are.
+
+    Examples
+    --------
+    >>> with medley.Ranks() as ranks:                               # doctest: +SKIP
+    ...     model = medley.MKLClassifier().fit(X, y)
+    ...     if ranks.rank == 0:
+    ...         model.save("model.medley")
     """
 
-    def __init__(self, comm=None):
+    def __init__(self, comm: Any = None) -> None:
         self._own = comm is not None
         self._pointer = _open_world() if comm is None else _open(_address(comm))
         self.rank = lib.medley_comm_rank(self._pointer)
         self.size = lib.medley_comm_size(self._pointer)
 
-    def counts(self):
-        """What this rank has exchanged so far: calls, bytes_sent, bytes_gotten, seconds, work."""
+    def counts(self) -> Dict[str, float]:
+        """Tell what this rank has exchanged so far.
+
+        Returns
+        -------
+        dict
+            Figures by name: calls, bytes_sent, bytes_gotten, seconds, work.
+        """
         found = s.CommCounts()
         call("medley_comm_count", byref(found), self._pointer)
         names = ("calls", "bytes_sent", "bytes_gotten", "seconds", "work")
         return {name: getattr(found, name) for name in names}
 
-    def __enter__(self):
+    def __enter__(self) -> "Ranks":
         _entered.append(self)
         return self
 
-    def __exit__(self, kind, problem, trace):
+    def __exit__(self, kind: Any, problem: Any, trace: Any) -> Literal[False]:
         _entered.remove(self)
         teller, status = c_size_t(), 0 if kind is None else -1
         together = lib.medley_comm_settle(byref(teller), self._pointer, status)

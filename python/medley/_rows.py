@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Estimators whose examples are rows: X as scikit-learn has it, views, kernel values."""
 
+from typing import Any, Optional, Sequence
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length
@@ -11,6 +13,9 @@ from ._checks import text_keys, within_floats
 from ._dataset import Dataset, Views, chosen_columns
 from ._errors import InputError, UsageError
 from ._kernels import PRECOMPUTED, Plan, is_list_of_matrices
+
+Rows = Any  # an array, a sparse matrix, a data frame, a dict of these, or kernel values
+Grams = Optional[Sequence[Any]]  # kernel values (rows, training rows), or pairs with a diagonal
 
 NUMBERS = [np.float64, np.float32]
 
@@ -29,6 +34,49 @@ def _names_of(X):
     """Names of the columns of a data frame, as scikit-learn sees them; None: there are none."""
     names = _get_feature_names(X)
     return None if names is None else _usable([str(name) for name in names])
+
+
+_DUMMIES = (
+    "pandas.get_dummies(X) makes a column of each value, and so does scikit-learn's OneHotEncoder "
+    "inside a pipeline"
+)
+_REMEDIES = {
+    "categories": _DUMMIES,
+    "texts": _DUMMIES,
+    "times": "such as (times - times.min()).dt.total_seconds()",
+}
+
+
+def _holds_no_numbers(column):
+    """What a column of pandas holds in place of numbers, else None."""
+    kind = str(column.dtype)
+    if kind == "category":
+        return "categories"
+    if kind.startswith(("datetime", "timedelta", "period")):
+        return "times"
+    if kind in ("object", "str", "string"):
+        try:
+            np.asarray(column, dtype=np.float64)
+        except ValueError:
+            return "texts"
+        except TypeError:  # scikit-learn says what it thinks of other objects
+            return None
+    return None
+
+
+def _check_columns(table, what):
+    """Raises where columns of a data frame of pandas hold no numbers, with their names."""
+    if not hasattr(table, "columns") or not hasattr(table, "iloc"):
+        return
+    found = {}
+    for i, name in enumerate(table.columns):
+        found.setdefault(_holds_no_numbers(table.iloc[:, i]), []).append(str(name))
+    for hold, remedy in _REMEDIES.items():
+        if hold in found:
+            raise InputError(
+                f"the columns {found[hold]} of {what} hold {hold}, and kernels compare numbers; "
+                f"turn them into numbers first: {remedy}"
+            )
 
 
 class RowEstimator(MedleyEstimator):
@@ -80,20 +128,22 @@ class RowEstimator(MedleyEstimator):
 
     def _check_rows(self, X, y, reset):
         X = X if reset else self._in_order(X)
+        _check_columns(X, "X")
         checks = {"accept_sparse": "csr", "dtype": NUMBERS, "reset": reset}
         if y is None and not reset:
             return self._validate(X, **checks), None
         return self._validate(X, y, y_numeric=self._numeric_targets, **checks)
 
     def _validate(self, X, *y, **checks):
-        if hasattr(self, "_validate_data"):
+        try:
+            from sklearn.utils.validation import validate_data  # from scikit-learn 1.6 on
+        except ImportError:
             return self._validate_data(X, *y, **checks)
-        from sklearn.utils.validation import validate_data  # from scikit-learn 1.6 on
-
         return validate_data(self, X, *y, **checks)
 
     @staticmethod
     def _check_view(name, table):
+        _check_columns(table, f"X[{name!r}]")
         return check_array(table, accept_sparse="csr", dtype=NUMBERS, input_name=f"X[{name!r}]")
 
     @staticmethod
@@ -204,15 +254,29 @@ class RowEstimator(MedleyEstimator):
         columns = self.model_.columns("")
         if columns:
             self.n_features_in_ = columns
-        names = self.model_.column_names("")
+        names = self.model_.column_names("") if columns else self._names_of_views()
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
+            self.n_features_in_ = len(names)
         self.X_fit_ = None
         if X is not None:
             plan, X, _ = self._take(X, reset=False)
             if not plan.keeps_rows:
                 raise UsageError("load has no use for X: no kernel is a callable")
             self.X_fit_ = X
+
+    def _names_of_views(self):
+        """Columns of all views of a model that was loaded, where all have names, else None.
+
+        A data frame can then be cut into the views, as in training; ``views`` says so.
+        """
+        views = dict.fromkeys(name.rpartition("@")[2] for name in self.blocks_ if "@" in name)
+        names = {view: self.model_.column_names(view) for view in views}
+        if not names or None in names.values():
+            return None
+        if self.views == "auto":
+            self.views = names
+        return list(dict.fromkeys(name for columns in names.values() for name in columns))
 
     # ---- scikit-learn's tags ----
 
@@ -238,6 +302,9 @@ class RowEstimator(MedleyEstimator):
             "check_estimators_dtypes": (
                 "the check cuts kernel values down to whole numbers, and the matrix is then not "
                 "positive semi-definite, which methods with a certificate refuse"
+            ),
+            "check_positive_only_tag_during_fit": (
+                "the check takes the mean off the values, and K(x, x) is then negative"
             ),
         }
 

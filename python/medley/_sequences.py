@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lists of sequences and of their labels as users bring them: checks, kinds, one table of all."""
 
+from typing import Any, Sequence
+
 import numpy as np
 from scipy import sparse
 
 from ._checks import needs_y
 from ._errors import InputError
+
+Sequences = Sequence[Any]  # of lists of tokens, or of arrays with a row for each position
 
 
 def _is_text(value):

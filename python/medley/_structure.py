@@ -2,7 +2,7 @@
 """Structures that users bring: callables over batches of examples, as the library calls them."""
 
 import ctypes
-from typing import Optional
+from typing import Any, Optional, Tuple
 
 import numpy as np
 
@@ -16,19 +16,19 @@ class Batch:
 
     Attributes
     ----------
-    lengths : array (examples,)
+    lengths : ndarray of shape (examples,)
         Rows of each example.
-    scores : array (examples, longest, labels)
+    scores : ndarray of shape (examples, longest, labels)
         What each label of each row counts for; where costs matter they have been added.
-    shared : array (examples, shared parts)
+    shared : ndarray of shape (examples, shared parts)
         What each shared part counts for.
-    info : list of arrays (length, width), or None
+    info : list of ndarray of shape (length, width), or None
         The whole numbers beside the rows that were given to ``fit`` or ``predict``.
     """
 
     __slots__ = ("lengths", "scores", "shared", "info", "_wanted")
 
-    def __init__(self, wanted, count):
+    def __init__(self, wanted: Any, count: int) -> None:
         self._wanted = [wanted[i].contents for i in range(count)]
         examples = [w.example for w in self._wanted]
         labels = examples[0].labels
@@ -56,7 +56,7 @@ class Batch:
                 whole = _view(w.score, np.float32, w.example.length * rows + parts)
                 self.shared[i] = whole[-parts:]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.lengths)
 
 
@@ -74,38 +74,112 @@ class Structure:
     order of the sorted labels of the training data). The score of an output is the sum of the scores
     of its rows' labels, and of its shared parts if there are any.
 
-    name : models name the structure they need.
-    neighbours : True: pairs of labels of neighbouring rows are shared parts, ``before * labels +
-        label``, as in sequence labelling.
+    Overriding ``shared_parts``, ``most_shared`` and ``shared_of`` gives any shared parts; they are
+    called for single examples, which is slower than ``neighbours``.
 
-    Overriding ``shared_parts``, ``most_shared`` and ``shared_of`` gives any others; they are called
-    for single examples, which is slower.
+    Attributes
+    ----------
+    name : str
+        Models name the structure they need.
+    neighbours : bool
+        True: pairs of labels of neighbouring rows are shared parts, ``before * labels + label``, as in
+        sequence labelling.
+
+    Examples
+    --------
+    >>> import medley
+    >>> class Free(medley.Structure):  # every row for itself
+    ...     name = "free"
+    ...     def decode(self, batch):
+    ...         return batch.scores.argmax(axis=2)
     """
 
     name: str = ""
     neighbours = False
 
-    def decode(self, batch: Batch):
-        """The best output of every example: an array (examples, longest) of label numbers, or a list
-        of arrays. What stands beyond an example's length is not looked at."""
+    def decode(self, batch: Batch) -> Any:
+        """Find the best output of every example.
+
+        Parameters
+        ----------
+        batch : Batch
+            The examples.
+
+        Returns
+        -------
+        array of shape (examples, longest), or list of arrays
+            Numbers of labels. What stands beyond an example's length is not looked at.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no decode")
 
-    def marginals(self, batch: Batch):
-        """Optional, for log losses and probabilities: (log_partition, rows, shared), arrays of the
-        shapes (examples,), of ``batch.scores`` and of ``batch.shared``: the logarithm of the sum of
-        exp(score) over all outputs, and how often each part is expected to occur."""
+    def marginals(self, batch: Batch) -> Tuple[Any, Any, Any]:
+        """Sum over all outputs; optional, for log losses and probabilities.
+
+        Parameters
+        ----------
+        batch : Batch
+            The examples.
+
+        Returns
+        -------
+        log_partition : array of shape (examples,)
+            The logarithm of the sum of exp(score) over all outputs.
+        rows : array of the shape of ``batch.scores``
+            How often each label of each row is expected to occur.
+        shared : array of the shape of ``batch.shared``
+            How often each shared part is expected to occur.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no marginals")
 
     def shared_parts(self, labels: int) -> int:
-        """How many shared parts there are."""
+        """Tell how many shared parts there are.
+
+        Parameters
+        ----------
+        labels : int
+            How many labels there are.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
         return 0
 
     def most_shared(self, length: int, labels: int) -> int:
-        """How many of them an output of this length has at most."""
+        """Tell how many shared parts an output has at most.
+
+        Parameters
+        ----------
+        length : int
+            Rows of the example.
+        labels : int
+            How many labels there are.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
         return length
 
-    def shared_of(self, output: np.ndarray, labels: int, info: Optional[np.ndarray]):
-        """The shared parts of an output, as often as they occur."""
+    def shared_of(self, output: np.ndarray, labels: int, info: Optional[np.ndarray]) -> Any:
+        """Tell the shared parts of an output.
+
+        Parameters
+        ----------
+        output : array of shape (length,)
+            Numbers of labels.
+        labels : int
+            How many labels there are.
+        info : array of shape (length, width) or None
+            The whole numbers beside the rows.
+
+        Returns
+        -------
+        sequence of int
+            Numbers of parts, as often as they occur.
+        """
         return ()
 
 

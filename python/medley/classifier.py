@@ -2,26 +2,29 @@
 """Classification with many kernels."""
 
 import numbers
-from typing import Any, Callable, Optional, Tuple, Union
+from typing import Any, Optional, Tuple, Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ._checks import needs_y
+from ._docs import documented
 from ._errors import InputError, MedleyError, UsageError
 from ._kernels import Plan
 from ._labels import check_kind, chosen_labels, free_name, label_order, label_texts
 from ._model import Learner
-from ._observer import Progress
+from ._observer import Verbose
 from ._options import make_options
-from ._rows import RowEstimator
+from ._renamed import eval_set_of, take_old
+from ._rows import Grams, RowEstimator, Rows
 from ._text import TemplateFile
 
 
+@documented("classes_", "n_features_in_", "feature_names_in_", "X_fit_")
 class MKLClassifier(ClassifierMixin, RowEstimator):
     """Learns a classifier from many kernels at once, and how much each of them counts.
 
@@ -31,61 +34,17 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         A kernel is a text such as ``'rbf(sigma2=5)'`` or ``'poly(degree=2)@view'``
         (``medley.list_kernels()``), a callable ``k(X, Z)`` that returns the matrix of its values
         (or a pair of callable and view), or the square matrix of its values on the training rows, or
-        ``medley.Distances`` of a matrix of distances; for each such matrix ``predict`` wants one of new rows by training rows in ``grams``. With
-        ``"precomputed"`` X itself is the kernel values: (rows, training rows), several of them as a
-        list or as an array (rows, training rows, kernels); ``'precomputed@name'`` is one view of X
-        (cross-validation cuts the columns of kernel values with ``"precomputed"`` only).
-    views : str or dict
-        A text as the command has it (``'all+each'``, ``'grid:2x2'``), or {name: columns} to cut X.
-    penalty, loss, method : str
-        See ``medley.list_penalties()``, ``medley.list_losses()``, ``medley.list_methods()``.
-    C, lambda_ : float
-        Strength of the penalty: a large C is weak, a large lambda_ is strong.
-    block_weight : None, str, list or dict
-        Weights of blocks: the penalty sees the norm of a block times its weight. ``{name: weight}``
-        (a name may end in ``'*'``, a weight may be ``"size"``: the square root of the number of
-        features), or strings ``'name=weight'``.
-    p : float
-        Norm over the kernels of method obscure.
-    epochs : int
-        Passes over the data of online methods.
-    preselect : None, int or "view"
-        Use only so many kernels, or of every view the one, with the least leave-one-out error
-        (``summary()["preselected"]``).
-    scale : None, "auto", "none", "center", "standard", "minmax", "maxabs" or dict
-        Of columns, for all views or by view. None is "auto": columns whose deviations differ
-        tenfold are standardised, unless they are pixels or of one range as these are; the default
-        kernels see other columns centred; sparse rows and what else there is stay as they are.
-        ``scale_`` says what was done.
-    normalize : None, "diag", "trace" or "center"
-        Of kernels.
-    calibrate : bool
-        Learn how far scores can be trusted, for ``predict_proba``.
-    certify : bool
-        Online methods, too, tell how near to its optimum the objective is (dual_, gap_).
-    gap : float
-        Methods with a certificate stop at this relative gap.
-    image_shape : (height, width)
-        Where rows are images, for views such as ``'grid:2x2'``.
-    n_jobs : int
-        Threads; -1: all processors; None: the same, but one inside a worker of joblib. The result
-        does not depend on it.
-    memory : str
-        Budget for kernel values, such as ``'2G'``.
-    random_state : int, RandomState or None
-        One number gives one model; None draws one from NumPy's global state.
-    verbose : int or callable
-        1 prints progress; a callable gets ``medley.Progress`` and may return False to stop.
-    options : dict
-        Any other option of the command by name (``medley.list_options()``).
+        ``medley.Distances`` of a matrix of distances; for each such matrix ``predict`` wants one of
+        new rows by training rows in ``grams``. With ``"precomputed"`` X itself is the kernel values:
+        (rows, training rows), several of them as a list or as an array (rows, training rows,
+        kernels); ``'precomputed@name'`` is one view of X (cross-validation cuts the columns of
+        kernel values with ``"precomputed"`` only).
+    views : str or dict, default "auto"
+        A text as the command has it (``'all+each'``, ``'grid:2x2'``), or {name: columns} to cut X;
+        columns are numbers, a slice, or the names that a data frame has.
 
     Attributes
     ----------
-    classes_, blocks_ (names of kernels), weights_ (what each counts, summing to 1, or all 0 where
-    the penalty has left out every kernel), norms_,
-    scale_ (of columns), objective_, dual_ and gap_ (NaN where the method has no certificate and none was
-    asked for), n_features_in_,
-    feature_names_in_ (of data frames; new ones may have their columns in any order), model_
 
     Examples
     --------
@@ -121,7 +80,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         n_jobs: Optional[int] = None,
         memory: Optional[str] = None,
         random_state: Any = 1,
-        verbose: Union[int, Callable[[Progress], Any]] = 0,
+        verbose: Verbose = 0,
         options: Optional[dict] = None,
     ) -> None:
         self.kernels = kernels
@@ -149,16 +108,31 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
 
     # ---- learning ----
 
-    def fit(self, X, y, held_out=None) -> "MKLClassifier":
-        """Learns from rows X with labels y.
+    def fit(self, X: Rows, y: ArrayLike, eval_set: Any = None, **others: Any) -> "MKLClassifier":
+        """Learn from labelled rows.
 
-        held_out: a pair (X, y) of other rows for early stopping of online methods.
+        Ctrl-C ends training, and the estimator keeps the model that was learnt so far.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dict of these
+            Rows; a dict has a table for each view. See ``kernels`` for kernel values.
+        y : array-like of shape (n_rows,)
+            Labels.
+        eval_set : (X, y), optional
+            Other rows and their labels, for early stopping of online methods.
+        **others
+            ``sample_weight`` is refused with a sentence: the losses have no weights of examples.
+
+        Returns
+        -------
+        MKLClassifier
+            The estimator itself.
         """
-        with self._all_or_nothing():
-            self._learner, self._pieces = None, 0
-            return self._learn(X, y, held_out)
+        return self._learn(X, y, eval_set_of(eval_set, others))
 
     def _problem(self, X, y):
+        self._learner, self._pieces = None, 0
         plan, X, y = self._take(X, y, reset=True)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -174,7 +148,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
     def _test_rows(self, X, y):
         plan, X, y = self._take(X, y, reset=False)
         if plan.sources:
-            raise UsageError("held_out has no place beside precomputed kernels and callables")
+            raise UsageError("eval_set has no place beside precomputed kernels and callables")
         return self._with_labels(self._put(plan, X, []), y)
 
     def _with_labels(self, dataset, y):
@@ -213,15 +187,33 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         return True
 
     @available_if(_learns_in_pieces)
-    def partial_fit(self, X, y, classes=None) -> "MKLClassifier":
-        """Learns from a piece of data, once, and may then be given others.
+    def partial_fit(self, X: Rows, y: ArrayLike, classes: Optional[ArrayLike] = None,
+                    **others: Any) -> "MKLClassifier":
+        """Learn from a piece of data, once; others may follow.
 
         It is the first stage of method obscure; with parameters that have no place there (another
-        method, C, calibrate ...) there is no partial_fit, and the AttributeError tells why.
-        classes: all labels that will come; without it labels may come at any time. What is chosen
-        from data (kernel widths, scalings) is chosen from the first piece, which must hold two
-        different labels. ``fit`` forgets what was learnt here.
+        method, C, calibrate ...) there is no partial_fit, and the AttributeError tells why. What is
+        chosen from data (kernel widths, scalings) is chosen from the first piece, which must hold
+        two different labels. ``fit`` forgets what was learnt here.
 
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dict of these
+            Rows of this piece.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        classes : array-like, optional
+            All labels that will come; without it labels may come at any time.
+        **others
+            ``sample_weight`` is refused with a sentence, as by ``fit``.
+
+        Returns
+        -------
+        MKLClassifier
+            The estimator itself.
+
+        Examples
+        --------
         >>> import medley
         >>> X, y = medley.generate("waveform", rows=300, seed=1)
         >>> model = medley.MKLClassifier(["linear(norm=diag)"])
@@ -230,6 +222,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         >>> model.predict(X).shape
         (300,)
         """
+        take_old("partial_fit", others, {})
         learner = getattr(self, "_learner", None)
         if learner is None and getattr(self, "_pieces", 0) > 0:
             raise UsageError(
@@ -279,28 +272,100 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         """The place in classes_ of each label of the model."""
         return label_order(self.classes_, self.model_.labels)
 
-    def predict(self, X, grams=None) -> np.ndarray:
-        """The label of every row. grams: values of kernels that were given as matrices."""
+    def predict(self, X: Rows, grams: Grams = None) -> np.ndarray:
+        """Predict the label of every row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dict of these
+            Rows, as ``fit`` had them.
+        grams : list of arrays, optional
+            Values (rows, training rows) of each kernel that was given as a matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
+        """
         codes, _ = self._predicted(X, grams)
         return self.classes_[codes]
 
-    def predict_proba(self, X, grams=None) -> np.ndarray:
-        """Probabilities of all classes: to be trusted with calibrate=True or loss="logistic"."""
+    def predict_proba(self, X: Rows, grams: Grams = None) -> np.ndarray:
+        """Predict probabilities: to be trusted with calibrate=True or loss="logistic".
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dict of these
+            Rows, as ``fit`` had them.
+        grams : list of arrays, optional
+            As for ``predict``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities in the order of ``classes_``.
+        """
         _, shares = self._predicted(X, grams, probabilities=True)
         return shares / shares.sum(axis=1, keepdims=True)
 
-    def predict_log_proba(self, X, grams=None) -> np.ndarray:
-        """Logarithms of ``predict_proba``."""
+    def predict_log_proba(self, X: Rows, grams: Grams = None) -> np.ndarray:
+        """Predict logarithms of probabilities.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dict of these
+            Rows, as ``fit`` had them.
+        grams : list of arrays, optional
+            As for ``predict``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms of ``predict_proba``.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, grams))
 
-    def decision_function(self, X, grams=None) -> np.ndarray:
-        """Scores: (rows, classes), of two classes (rows,), positive for the second."""
+    def decision_function(self, X: Rows, grams: Grams = None) -> np.ndarray:
+        """Tell the scores of classes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dict of these
+            Rows, as ``fit`` had them.
+        grams : list of arrays, optional
+            As for ``predict``.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes), or (n_rows,)
+            Scores; of two classes one number, positive for the second.
+        """
         _, scores = self._predicted(X, grams)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def score(self, X, y, sample_weight=None, grams=None) -> float:
-        """The share of right labels."""
+    def score(self, X: Rows, y: ArrayLike, sample_weight: Optional[ArrayLike] = None,
+              grams: Grams = None) -> float:
+        """Tell the share of right labels.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dict of these
+            Rows, as ``fit`` had them.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        sample_weight : array-like of shape (n_rows,), optional
+            What each row counts.
+        grams : list of arrays, optional
+            As for ``predict``.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        from sklearn.metrics import accuracy_score  # which takes as long to import as all else
+
         needs_y(y)
         check_kind(y, self.classes_ if hasattr(self, "model_") else [])
         return accuracy_score(y, self.predict(X, grams), sample_weight=sample_weight)

@@ -5,21 +5,26 @@ import ctypes
 import os
 import tempfile
 from numbers import Integral
-from typing import Any, Callable, List, Optional, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import MedleyEstimator
+from ._base import MedleyEstimator, list_tags, new_list_tags
 from ._checks import flag, needs_y, pair, whole
 from ._dataset import Places, parse, read_file
+from ._docs import documented
 from ._errors import InputError
-from ._library import c_text, c_texts, call, lib, text
-from ._observer import Progress
+from ._library import c_text, c_texts, call, lib
+from ._observer import Verbose
+from ._renamed import eval_set_of
 from ._sequences import as_sequences, filled, split
 from ._text import TemplateFile, conllu_text
 
+Sentences = Union[str, "os.PathLike[str]", Sequence[Any]]
 
+
+@documented()
 class DependencyParser(MedleyEstimator):
     """Learns to parse: the head of each word, and its relation to it.
 
@@ -40,15 +45,11 @@ class DependencyParser(MedleyEstimator):
         How many words may hang from the root.
     tags : str
         Column of CoNLL-U whose tags stand for upos in templates.
-    calibrate : bool
-        Learn how far scores can be trusted, for ``predict_proba``; takes as long again.
-
-    The others are those of ``MKLClassifier``.
 
     Attributes
     ----------
-    relations_ (names, [] if heads only), blocks_ (templates), weights_, norms_, objective_,
-    dual_ and gap_ (with certify), model_
+    relations_ : list of str
+        Names of relations; [] if there are heads only.
 
     Examples
     --------
@@ -84,7 +85,7 @@ class DependencyParser(MedleyEstimator):
         n_jobs: Optional[int] = None,
         memory: Optional[str] = None,
         random_state: Any = 1,
-        verbose: Union[int, Callable[[Progress], Any]] = 0,
+        verbose: Verbose = 0,
         options: Optional[dict] = None,
     ) -> None:
         self.template = template
@@ -112,15 +113,32 @@ class DependencyParser(MedleyEstimator):
 
     # ---- learning ----
 
-    def fit(self, X, y=None, held_out=None) -> "DependencyParser":
-        """Learns from sentences X with trees y.
+    def fit(self, X: Sentences, y: Optional[Sequence[Any]] = None, eval_set: Any = None,
+            **others: Any) -> "DependencyParser":
+        """Learn from sentences with their trees.
 
-        held_out: a pair (X, y) of others, or CoNLL-U, for early stopping.
+        Ctrl-C ends training, and the estimator keeps the model that was learnt so far.
+
+        Parameters
+        ----------
+        X : list of sentences, or CoNLL-U
+            A text of CoNLL-U or the path of a file, or lists of words.
+        y : list of lists, optional
+            Pairs (head, relation), or heads, for each word; CoNLL-U brings them along.
+        eval_set : (X, y) or CoNLL-U, optional
+            Other sentences and their trees, for early stopping.
+        **others
+            ``sample_weight`` is refused with a sentence: the losses have no weights of examples.
+
+        Returns
+        -------
+        DependencyParser
+            The estimator itself.
         """
-        return self._learn(X, y, held_out)
+        return self._learn(X, y, eval_set_of(eval_set, others))
 
-    def _pair(self, held_out):
-        return (held_out, None) if isinstance(held_out, (str, os.PathLike)) else pair(held_out)
+    def _pair(self, eval_set):
+        return (eval_set, None) if isinstance(eval_set, (str, os.PathLike)) else pair(eval_set)
 
     def _problem(self, X, y):
         dataset, heads_only = _treebank(X, y, "X")
@@ -129,7 +147,7 @@ class DependencyParser(MedleyEstimator):
         return dataset, fixed, TemplateFile(self.template)
 
     def _test_rows(self, X, y=None):
-        return _treebank(X, y, "held_out")[0]
+        return _treebank(X, y, "eval_set")[0]
 
     def _keep(self, model):
         super()._keep(model)
@@ -162,18 +180,39 @@ class DependencyParser(MedleyEstimator):
             arcs = [(head, self.relations_[r]) for head, r in zip(arcs, labels)]
         return arcs
 
-    def predict(self, X) -> List[list]:
-        """The trees of sentences: lists of pairs (head, relation), or of heads."""
+    def predict(self, X: Sentences) -> List[List[Any]]:
+        """Predict the trees of sentences.
+
+        Parameters
+        ----------
+        X : list of sentences, or CoNLL-U
+            A text of CoNLL-U or the path of a file, or lists of words.
+
+        Returns
+        -------
+        list of lists
+            A pair (head, relation), or a head, for each word.
+        """
         answer, _, lengths = self._predicted(X)
         if answer is None:
             return [[] for _ in lengths]
         return split(self._arcs(answer.head, answer.label), lengths)
 
-    def predict_proba(self, X) -> List[np.ndarray]:
-        """Probabilities of heads: for every sentence an array (words, words + 1), the root first.
+    def predict_proba(self, X: Sentences) -> List[np.ndarray]:
+        """Predict the probabilities of heads.
 
         Each is the sum of those of all trees with this arc; to be trusted with calibrate=True or
         loss="logistic".
+
+        Parameters
+        ----------
+        X : list of sentences, or CoNLL-U
+            A text of CoNLL-U or the path of a file, or lists of words.
+
+        Returns
+        -------
+        list of ndarray
+            For every sentence an array (words, words + 1), the root first.
         """
         answer, _, lengths = self._predicted(X, probabilities=True)
         tables, start = [], 0
@@ -183,9 +222,20 @@ class DependencyParser(MedleyEstimator):
             start += n * (n + 1)
         return tables
 
-    def predict_confidence(self, X) -> List[list]:
-        """How sure the trees of ``predict`` are: lists of pairs (probability of the head,
-        probability of the relation in this tree), or of those of heads."""
+    def predict_confidence(self, X: Sentences) -> List[List[Any]]:
+        """Tell how sure the trees of ``predict`` are.
+
+        Parameters
+        ----------
+        X : list of sentences, or CoNLL-U
+            A text of CoNLL-U or the path of a file, or lists of words.
+
+        Returns
+        -------
+        list of lists
+            Pairs (probability of the head, probability of the relation in this tree), or those of
+            heads alone, for each word.
+        """
         answer, _, lengths = self._predicted(X, probabilities=True)
         if answer is None:
             return [[] for _ in lengths]
@@ -195,35 +245,58 @@ class DependencyParser(MedleyEstimator):
             shares = list(zip(shares, relations.tolist()))
         return split(shares, lengths)
 
-    def predict_best(self, X, count=5, probabilities=False) -> List[List[tuple]]:
-        """The best trees of every sentence, best first: lists of pairs (tree, score).
+    def predict_best(self, X: Sentences, count: int = 5,
+                     probabilities: bool = False) -> List[List[Tuple[Any, ...]]]:
+        """Predict the best trees of every sentence.
 
-        probabilities: triples (tree, score, probability of the tree).
+        Parameters
+        ----------
+        X : list of sentences, or CoNLL-U
+            A text of CoNLL-U or the path of a file, or lists of words.
+        count : int, default 5
+            So many at most.
+        probabilities : bool, default False
+            Tell the probability of each tree as well.
+
+        Returns
+        -------
+        list of lists of tuple
+            For every sentence pairs (tree, score), or triples (tree, score, probability), best
+            first.
         """
         count = whole("count", count, 1)
         wanted = flag("probabilities", probabilities)
         answer, _, lengths = self._predicted(X, best=count, probabilities=wanted)
         result, row, sentence = [], 0, 0
         for length in lengths:
-            trees = []
+            trees: List[Tuple[Any, ...]] = []
             for rank in range(count if length else 0):
                 heads = answer.best_head[rank, row : row + length]
                 labels = answer.best_label
                 labels = None if labels is None else labels[rank, row : row + length]
                 if heads[0] < 0:
                     break
-                told = (self._arcs(heads, labels), float(answer.best_score[sentence, rank]))
+                tree, score = self._arcs(heads, labels), float(answer.best_score[sentence, rank])
                 if wanted:
-                    told += (float(answer.best_probability[sentence, rank]),)
-                trees.append(told)
+                    trees.append((tree, score, float(answer.best_probability[sentence, rank])))
+                else:
+                    trees.append((tree, score))
             result.append(trees)
             row, sentence = row + length, sentence + (length > 0)
         return result
 
-    def parse_conllu(self, content) -> str:
-        """CoNLL-U (a text, or the path of a file) with HEAD and DEPREL filled in, as a text.
+    def parse_conllu(self, content: Sentences) -> str:
+        """Fill in HEAD and DEPREL of CoNLL-U.
 
-        Lists of sentences are taken as well.
+        Parameters
+        ----------
+        content : CoNLL-U, or list of sentences
+            A text or the path of a file, or lists of words.
+
+        Returns
+        -------
+        str
+            CoNLL-U.
         """
         answer, dataset, _ = self._predicted(content)
         if answer is None:
@@ -239,8 +312,21 @@ class DependencyParser(MedleyEstimator):
             with open(path, encoding="utf-8", newline="") as file:
                 return file.read()
 
-    def score(self, X, y=None) -> float:
-        """LAS, the share of words with the right head and relation; without relations UAS."""
+    def score(self, X: Sentences, y: Optional[Sequence[Any]] = None) -> float:
+        """Tell the share of words with the right head and relation.
+
+        Parameters
+        ----------
+        X : list of sentences, or CoNLL-U
+            A text of CoNLL-U or the path of a file, or lists of words.
+        y : list of lists, optional
+            Their trees; CoNLL-U brings them along.
+
+        Returns
+        -------
+        float
+            LAS; without relations UAS.
+        """
         told = self.evaluate(X, y)
         return told["las"] if "las" in told else told["uas"]
 
@@ -248,17 +334,33 @@ class DependencyParser(MedleyEstimator):
         check_is_fitted(self, "model_")
         return _treebank(X, y, "X")[0]
 
-    def evaluate(self, X, y=None, probabilities=False) -> dict:
-        """UAS, LAS and other figures, as a dict; nonprojective has those of arcs over words that do
-        not hang from their head.
+    def evaluate(self, X: Sentences, y: Optional[Sequence[Any]] = None,  # type: ignore[override]
+                 probabilities: bool = False) -> Dict[str, Any]:
+        """Measure the model on sentences with trees.
 
-        probabilities: log_loss, brier and calibration_error of heads as well.
+        Parameters
+        ----------
+        X : list of sentences, or CoNLL-U
+            A text of CoNLL-U or the path of a file, or lists of words.
+        y : list of lists, optional
+            Their trees; CoNLL-U brings them along.
+        probabilities : bool, default False
+            Measure those of heads as well: log_loss, brier and calibration_error.
+
+        Returns
+        -------
+        dict
+            Figures by name: uas, las and others; nonprojective has those of arcs over words that do not hang
+            from their head.
         """
         wanted = flag("probabilities", probabilities)
         return self.model_.evaluate(self._labelled(X, y), self._threads, wanted)
 
     def _more_tags(self):
-        return {"X_types": ["string", "dict"], "requires_y": False, "no_validation": True}
+        return list_tags(requires_y=False)
+
+    def __sklearn_tags__(self):  # scikit-learn 1.6 and later
+        return new_list_tags(super().__sklearn_tags__(), requires_y=False)
 
 
 # ---- what users bring ----
@@ -296,19 +398,3 @@ def _treebank(X, y, name):
         raise InputError("there are no sentences to learn from")
     trees = [y[i] for i in numbers]
     return _parse(sentences, numbers, trees, name), isinstance(trees[0][0], Integral)
-
-
-def trees_of(dataset):
-    """Sentences and trees of a dataset that was read from CoNLL-U."""
-    columns = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5}
-    rows = []
-    for row in range(dataset.rows):
-        fields = [text(lib.medley_dataset_word(dataset.pointer, row, c)) for c in range(8)]
-        token = {name: fields[c] for name, c in columns.items() if fields[c] != "_"}
-        rows.append((token, (lib.medley_dataset_head(dataset.pointer, row), fields[7])))
-    X, y, start = [], [], 0
-    for length in dataset.lengths:
-        X.append([token for token, _ in rows[start : start + length]])
-        y.append([arc for _, arc in rows[start : start + length]])
-        start += length
-    return X, y

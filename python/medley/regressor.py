@@ -1,30 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Regression with many kernels."""
 
-from typing import Any, Callable, Optional, Tuple, Union
+from typing import Any, Optional, Tuple, Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 
 from ._checks import needs_y
+from ._docs import documented
 from ._errors import InputError, UsageError
-from ._observer import Progress
-from ._rows import RowEstimator
+from ._observer import Verbose
+from ._renamed import eval_set_of
+from ._rows import Grams, RowEstimator, Rows
 from ._text import TemplateFile
 
 
+@documented("n_features_in_", "feature_names_in_", "X_fit_")
 class MKLRegressor(RegressorMixin, RowEstimator):
     """Learns to predict numbers from many kernels at once, and how much each of them counts.
 
-    Parameters are those of ``MKLClassifier``, without those of online methods. loss is "squared"
-    or "epsilon(0.1)"; method spicy finds the optimum and proves it (``gap_``).
+    Parameters
+    ----------
+    kernels : "default", "precomputed", a kernel or a list of kernels
+        As ``MKLClassifier`` has them.
+    views : str or dict, default "auto"
+        A text as the command has it, or {name: columns} to cut X.
+    loss : str, default "auto"
+        ``"squared"`` or ``"epsilon(0.1)"``.
+    method : str, default "auto"
+        Method spicy finds the optimum and proves it (``gap_``).
 
     Attributes
     ----------
-    blocks_ (names of kernels), weights_ (what each counts, summing to 1, or all 0 where the
-    penalty has left out every kernel), norms_, objective_, dual_, gap_, n_features_in_,
-    feature_names_in_ (of data frames; new ones may have their columns in any order), model_
 
     Examples
     --------
@@ -58,7 +66,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
         n_jobs: Optional[int] = None,
         memory: Optional[str] = None,
         random_state: Any = 1,
-        verbose: Union[int, Callable[[Progress], Any]] = 0,
+        verbose: Verbose = 0,
         options: Optional[dict] = None,
     ) -> None:
         self.kernels = kernels
@@ -80,9 +88,28 @@ class MKLRegressor(RegressorMixin, RowEstimator):
         self.verbose = verbose
         self.options = options
 
-    def fit(self, X, y) -> "MKLRegressor":
-        """Learns from rows X with numbers y."""
-        return self._learn(X, y)
+    def fit(self, X: Rows, y: ArrayLike, eval_set: Any = None, **others: Any) -> "MKLRegressor":
+        """Learn from rows with numbers.
+
+        Ctrl-C ends training, and the estimator keeps the model that was learnt so far.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dict of these
+            Rows; a dict has a table for each view. See ``kernels`` for kernel values.
+        y : array-like of shape (n_rows,)
+            Numbers.
+        eval_set : (X, y), optional
+            Only online methods stop early, and there is none for numbers: refused with a sentence.
+        **others
+            ``sample_weight`` is refused with a sentence: the losses have no weights of examples.
+
+        Returns
+        -------
+        MKLRegressor
+            The estimator itself.
+        """
+        return self._learn(X, y, eval_set_of(eval_set, others))
 
     def _problem(self, X, y):
         plan, X, y = self._take(X, y, reset=True)
@@ -93,7 +120,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
     def _test_rows(self, X, y):
         plan, X, y = self._take(X, y, reset=False)
         if plan.sources:
-            raise UsageError("held_out has no place beside precomputed kernels and callables")
+            raise UsageError("eval_set has no place beside precomputed kernels and callables")
         dataset = self._put(plan, X, [])
         dataset.put_targets(y)
         return dataset
@@ -101,13 +128,46 @@ class MKLRegressor(RegressorMixin, RowEstimator):
     def _check_target(self, y):
         return np.asarray(super()._check_target(y), dtype=np.float64)
 
-    def predict(self, X, grams=None) -> np.ndarray:
-        """The number of every row. grams: values of kernels that were given as matrices."""
+    def predict(self, X: Rows, grams: Grams = None) -> np.ndarray:
+        """Predict the number of every row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dict of these
+            Rows, as ``fit`` had them.
+        grams : list of arrays, optional
+            Values (rows, training rows) of each kernel that was given as a matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Numbers.
+        """
         dataset = self._new_rows(X, grams)
         return self.model_.predict(dataset, self._threads).value
 
-    def score(self, X, y, sample_weight=None, grams=None) -> float:
-        """R squared."""
+    def score(self, X: Rows, y: ArrayLike, sample_weight: Optional[ArrayLike] = None,
+              grams: Grams = None) -> float:
+        """Tell R squared, the share of the variance of y that is explained.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or dict of these
+            Rows, as ``fit`` had them.
+        y : array-like of shape (n_rows,)
+            Their numbers.
+        sample_weight : array-like of shape (n_rows,), optional
+            What each row counts.
+        grams : list of arrays, optional
+            As for ``predict``.
+
+        Returns
+        -------
+        float
+            R squared.
+        """
+        from sklearn.metrics import r2_score  # which takes as long to import as all else
+
         needs_y(y)
         return r2_score(y, self.predict(X, grams), sample_weight=sample_weight)
 

@@ -2,18 +2,21 @@
 """Labels for every position of a sequence."""
 
 import os
-from typing import Any, Callable, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import MedleyEstimator
+from ._base import MedleyEstimator, list_tags, new_list_tags
 from ._checks import text_keys, whole
 from ._dataset import Dataset, Places, chosen_columns, parse
+from ._docs import documented
 from ._errors import InputError, UsageError
 from ._labels import check_kind, chosen_labels, free_name, label_order, label_texts
-from ._observer import Progress
+from ._observer import Verbose
+from ._renamed import eval_set_of
 from ._sequences import (
+    Sequences,
     as_sequences,
     distinct_labels,
     filled,
@@ -54,6 +57,7 @@ def default_template(columns):
     return "\n".join([*lines, "B"]) + "\n"
 
 
+@documented("classes_")
 class SequenceLabeler(MedleyEstimator):
     """Learns to label sequences: words of a sentence, letters of a word, steps of a signal.
 
@@ -64,26 +68,11 @@ class SequenceLabeler(MedleyEstimator):
 
     Parameters
     ----------
-    template : "auto", None, name, path or text
-        Feature templates of CRF++ or Wapiti for words: a built-in set
-        (``medley.list_templates()``), a file, or the lines themselves. "auto": a set of our own.
-    kernels : "default" or list of texts
-        For sequences of numbers, and attributes (where the default is a weight for each).
-    views : str or dict
-        A text as the command has it, or, for sequences of numbers, {name: columns}.
     order : 1 or 2
         Labels that a label looks at: one, or two.
-    bigram : "auto", "fixed", "learned" or "none"
-        Pairs of neighbouring labels: a block beside the penalty, one like the others, or none.
-    scoring : "accuracy", "f1" or "exact_match"
-        What ``score`` measures: labels, chunks (B-NP, I-NP, O), whole sequences.
-
-    The others are those of ``MKLClassifier``.
 
     Attributes
     ----------
-    classes_, blocks_ (names of templates or kernels), weights_, norms_, objective_,
-    dual_ and gap_ (with certify), model_
 
     Examples
     --------
@@ -123,7 +112,7 @@ class SequenceLabeler(MedleyEstimator):
         n_jobs: Optional[int] = None,
         memory: Optional[str] = None,
         random_state: Any = 1,
-        verbose: Union[int, Callable[[Progress], Any]] = 0,
+        verbose: Verbose = 0,
         options: Optional[dict] = None,
     ) -> None:
         self.template = template
@@ -211,12 +200,29 @@ class SequenceLabeler(MedleyEstimator):
 
     # ---- learning ----
 
-    def fit(self, X, y, held_out=None) -> "SequenceLabeler":
-        """Learns from sequences X with labels y.
+    def fit(self, X: Sequences, y: Sequence[Sequence[Any]], eval_set: Any = None,
+            **others: Any) -> "SequenceLabeler":
+        """Learn from labelled sequences.
 
-        held_out: a pair (X, y) of other sequences for early stopping.
+        Ctrl-C ends training, and the estimator keeps the model that was learnt so far.
+
+        Parameters
+        ----------
+        X : list of sequences
+            Lists of tokens, or arrays with a row for each position.
+        y : list of lists
+            A label for each position.
+        eval_set : (X, y), optional
+            Other sequences and their labels, for early stopping.
+        **others
+            ``sample_weight`` is refused with a sentence: the losses have no weights of examples.
+
+        Returns
+        -------
+        SequenceLabeler
+            The estimator itself.
         """
-        return self._learn(X, y, held_out)
+        return self._learn(X, y, eval_set_of(eval_set, others))
 
     def _problem(self, X, y):
         sequences, labels, numbers = labelled_sequences(X, y)
@@ -227,7 +233,7 @@ class SequenceLabeler(MedleyEstimator):
         return dataset, self._fixed(kind), TemplateFile(self._template(kind, columns))
 
     def _test_rows(self, X, y):
-        return self._with_labels(X, y, "held_out")
+        return self._with_labels(X, y, "eval_set")
 
     def _with_labels(self, X, y, name):
         sequences, labels, numbers = labelled_sequences(X, y)
@@ -258,16 +264,38 @@ class SequenceLabeler(MedleyEstimator):
     def _order(self):
         return label_order(self.classes_, self.model_.labels)
 
-    def predict(self, X) -> List[list]:
-        """The labels of every sequence, as a list of lists."""
+    def predict(self, X: Sequences) -> List[List[Any]]:
+        """Predict the labels of every sequence.
+
+        Parameters
+        ----------
+        X : list of sequences
+            As ``fit`` had them.
+
+        Returns
+        -------
+        list of lists
+            A label for each position.
+        """
         answer, lengths = self._predicted(X)
         if answer is None:
             return [[] for _ in lengths]
         labels = self.classes_[self._order()[answer.label]].tolist()
         return split(labels, lengths)
 
-    def predict_proba(self, X) -> List[np.ndarray]:
-        """Marginals: for every sequence an array (positions, classes)."""
+    def predict_proba(self, X: Sequences) -> List[np.ndarray]:
+        """Predict the marginal probabilities of labels.
+
+        Parameters
+        ----------
+        X : list of sequences
+            As ``fit`` had them.
+
+        Returns
+        -------
+        list of ndarray
+            For every sequence an array (positions, classes), in the order of ``classes_``.
+        """
         answer, lengths = self._predicted(X, probabilities=True)
         if answer is None:
             return [np.empty((0, len(self.classes_))) for _ in lengths]
@@ -276,18 +304,42 @@ class SequenceLabeler(MedleyEstimator):
         shares /= shares.sum(axis=1, keepdims=True)
         return split(shares, lengths)
 
-    def predict_marginals(self, X) -> List[List[dict]]:
-        """Marginals as dicts: for every sequence a list of {label: probability}."""
+    def predict_marginals(self, X: Sequences) -> List[List[Dict[Any, float]]]:
+        """Predict the marginal probabilities of labels, as dicts.
+
+        Parameters
+        ----------
+        X : list of sequences
+            As ``fit`` had them.
+
+        Returns
+        -------
+        list of lists of dict
+            For every sequence, and every position in it, {label: probability}.
+        """
         names = self.classes_.tolist()
         tables = self.predict_proba(X)
         return [[dict(zip(names, row.tolist())) for row in table] for table in tables]
 
-    def predict_best(self, X, count=5) -> List[List[tuple]]:
-        """The best outputs of every sequence, best first: lists of pairs (labels, score)."""
+    def predict_best(self, X: Sequences, count: int = 5) -> List[List[Tuple[List[Any], float]]]:
+        """Predict the best outputs of every sequence.
+
+        Parameters
+        ----------
+        X : list of sequences
+            As ``fit`` had them.
+        count : int, default 5
+            So many at most.
+
+        Returns
+        -------
+        list of lists of (list, float)
+            For every sequence labels and score of each output, best first.
+        """
         count = whole("count", count, 1)
         answer, lengths = self._predicted(X, best=count)
         result, row, sequence = [], 0, 0
-        order = None if answer is None else self._order()
+        order: Any = None if answer is None else self._order()
         for length in lengths:
             outputs = []
             for rank in range(count if length else 0):
@@ -299,8 +351,21 @@ class SequenceLabeler(MedleyEstimator):
             row, sequence = row + length, sequence + (length > 0)
         return result
 
-    def score(self, X, y) -> float:
-        """What ``scoring`` names: the share of right labels, chunk F1, or whole sequences."""
+    def score(self, X: Sequences, y: Sequence[Sequence[Any]]) -> float:
+        """Measure what ``scoring`` names.
+
+        Parameters
+        ----------
+        X : list of sequences
+            As ``fit`` had them.
+        y : list of lists
+            Their labels.
+
+        Returns
+        -------
+        float
+            The share of right labels, chunk F1, or the share of whole sequences.
+        """
         names = {"accuracy": "accuracy", "f1": "chunk_f1", "exact_match": "exact_match"}
         if self.scoring not in names:
             raise UsageError(f"scoring={self.scoring!r} is not accuracy, f1 or exact_match")
@@ -324,4 +389,7 @@ class SequenceLabeler(MedleyEstimator):
         self.classes_ = chosen_labels(self.model_.labels, classes)
 
     def _more_tags(self):
-        return {"X_types": ["string", "dict"], "requires_y": True, "no_validation": True}
+        return list_tags(requires_y=True)
+
+    def __sklearn_tags__(self):  # scikit-learn 1.6 and later
+        return new_list_tags(super().__sklearn_tags__(), requires_y=True)

@@ -2,18 +2,21 @@
 """Output spaces of your own: segmentations, rankings, matchings, anything that can be decoded."""
 
 import ctypes
-from typing import Any, Callable, List, Optional, Union
+from typing import Any, List, Optional, Sequence, Union
 
 import numpy as np
 
+from ._docs import documented
 from ._errors import InputError
 from ._library import call
-from ._observer import Progress
-from ._sequences import length_of
+from ._observer import Verbose
+from ._renamed import eval_set_of
+from ._sequences import Sequences, length_of
 from ._structure import Bound, Structure
 from .sequence import SequenceLabeler
 
 
+@documented("classes_")
 class StructuredPredictor(SequenceLabeler):
     """Learns outputs of a ``Structure`` of your own, with any kernels, penalties and learners.
 
@@ -25,9 +28,29 @@ class StructuredPredictor(SequenceLabeler):
     Parameters
     ----------
     structure : Structure
-    batch : examples that are decoded at a time; more of them are faster, fewer learn faster.
+        The output space: an object of a class of yours.
+    batch : int, default 32
+        Examples that are decoded at a time; more of them are faster, fewer learn faster.
 
-    The others are those of ``SequenceLabeler``. See the guide docs/guides/structures.md.
+    Attributes
+    ----------
+
+    Notes
+    -----
+    The guide docs/guides/structures.md has whole examples.
+
+    Examples
+    --------
+    >>> import medley, numpy as np
+    >>> class Free(medley.Structure):  # every row for itself
+    ...     name = "free"
+    ...     def decode(self, batch):
+    ...         return batch.scores.argmax(axis=2)
+    >>> X = [np.array([[1.0], [-1.0]]), np.array([[2.0], [-3.0]])]
+    >>> y = [["up", "down"], ["up", "down"]]
+    >>> model = medley.StructuredPredictor(Free(), kernels=["linear"], epochs=5).fit(X, y)
+    >>> model.predict([np.array([[-2.0], [2.0]])])
+    [['down', 'up']]
     """
 
     def __init__(
@@ -55,7 +78,7 @@ class StructuredPredictor(SequenceLabeler):
         n_jobs: Optional[int] = None,
         memory: Optional[str] = None,
         random_state: Any = 1,
-        verbose: Union[int, Callable[[Progress], Any]] = 0,
+        verbose: Verbose = 0,
         options: Optional[dict] = None,
     ) -> None:
         self.structure = structure
@@ -100,23 +123,87 @@ class StructuredPredictor(SequenceLabeler):
         call("medley_options_set_structure", options.pointer, ctypes.byref(bound.c))
         return bound
 
-    def fit(self, X, y, held_out=None, info=None) -> "StructuredPredictor":
-        """Learns from examples X with outputs y; held_out: (X, y) for early stopping, without info."""
-        with self._with_info(info):
-            return self._learn(X, y, held_out)
+    def fit(self, X: Sequences, y: Sequence[Sequence[Any]], eval_set: Any = None, info: Any = None,
+            **others: Any) -> "StructuredPredictor":
+        """Learn from examples with their outputs.
 
-    def predict(self, X, info=None) -> List[list]:
-        """The outputs of every example, as a list of lists of labels."""
+        Ctrl-C ends training, and the estimator keeps the model that was learnt so far.
+
+        Parameters
+        ----------
+        X : list of examples
+            Arrays with a row for each candidate, or lists of tokens.
+        y : list of lists
+            A label for each row.
+        eval_set : (X, y), optional
+            Other examples, without info, for early stopping.
+        info : list of arrays of int, optional
+            Whole numbers (rows, width) beside the rows of each example, for the structure alone.
+        **others
+            ``sample_weight`` is refused with a sentence: the losses have no weights of examples.
+
+        Returns
+        -------
+        StructuredPredictor
+            The estimator itself.
+        """
+        eval_set = eval_set_of(eval_set, others)
+        with self._with_info(info):
+            return self._learn(X, y, eval_set)
+
+    def predict(self, X: Sequences, info: Any = None) -> List[List[Any]]:
+        """Predict the outputs of every example.
+
+        Parameters
+        ----------
+        X : list of examples
+            As ``fit`` had them.
+        info : list of arrays of int, optional
+            Whole numbers (rows, width) beside the rows of each example, for the structure alone.
+
+        Returns
+        -------
+        list of lists
+            A label for each row.
+        """
         with self._with_info(info):
             return super().predict(X)
 
-    def predict_proba(self, X, info=None) -> List[np.ndarray]:
-        """Marginals: for every example an array (rows, classes)."""
+    def predict_proba(self, X: Sequences, info: Any = None) -> List[np.ndarray]:
+        """Predict the marginal probabilities of labels, where the structure has marginals.
+
+        Parameters
+        ----------
+        X : list of examples
+            As ``fit`` had them.
+        info : list of arrays of int, optional
+            Whole numbers (rows, width) beside the rows of each example, for the structure alone.
+
+        Returns
+        -------
+        list of ndarray
+            For every example an array (rows, classes), in the order of ``classes_``.
+        """
         with self._with_info(info):
             return super().predict_proba(X)
 
-    def score(self, X, y, info=None) -> float:
-        """The share of right labels, or what ``scoring`` names."""
+    def score(self, X: Sequences, y: Sequence[Sequence[Any]], info: Any = None) -> float:
+        """Measure what ``scoring`` names.
+
+        Parameters
+        ----------
+        X : list of examples
+            As ``fit`` had them.
+        y : list of lists
+            Their labels.
+        info : list of arrays of int, optional
+            Whole numbers (rows, width) beside the rows of each example, for the structure alone.
+
+        Returns
+        -------
+        float
+            The share of right labels, or of whole examples.
+        """
         with self._with_info(info):
             return super().score(X, y)
 

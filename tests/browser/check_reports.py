@@ -306,6 +306,36 @@ def check_hostile(page, name, texts):
     check(f"{name}: fits a phone", page.ask("overflow") <= 0, page.ask("overflow"))
 
 
+def cell_of(page):
+    """A page as the Python package puts it into the cell of a notebook; None: it cannot be loaded."""
+    program = "import medley, sys; print(medley.Report(sys.argv[1])._repr_html_())"
+    library = os.path.join(os.path.dirname(os.path.abspath(MEDLEY)), "libmedley.so")
+    paths = {"PYTHONPATH": os.path.join(HERE, "..", "..", "python"), "MEDLEY_LIBRARY": library}
+    done = subprocess.run([sys.executable, "-c", program, page], capture_output=True, text=True,
+                          env={**os.environ, **paths, "PYTHONDONTWRITEBYTECODE": "1"}, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def check_cell(page):
+    hostile = ("<!DOCTYPE html><p>a report</p><script>top.hit = 1</script>"
+               "<img src='data:x' onerror='top.hit = 1'>")
+    cell = cell_of(hostile)
+    if cell is None:
+        print("skip - a report in a notebook: the Python package needs NumPy and SciPy")
+        return
+    for name, text, hit in (("cell", cell, None), ("open", cell.replace('sandbox=""', ""), 1)):
+        write(f"{name}.html", "<!DOCTYPE html><title>a notebook</title>" + text)
+        page.open(f"{name}.html")
+        found = page.driver.execute_script("return window.hit || null")
+        what = "nothing runs" if hit is None else "without its frame's attribute it would"
+        check(f"a report in a notebook: {what}", found == hit, found)
+    page.open("cell.html")
+    page.driver.switch_to.frame(0)
+    shown = page.driver.find_element("tag name", "p").text
+    check("a report in a notebook: it is shown", shown == "a report", shown)
+    page.driver.switch_to.default_content()
+
+
 def main():
     make_reports()
     make_hostile()
@@ -321,6 +351,7 @@ def main():
         check_hostile(page, "hostile", HOSTILE[:7] + ["<img src=x onerror=window.hit=1>.csv"])
         check_hostile(page, "words2", HOSTILE + ["<svg onload=window.hit=1>.txt"])
         check_hostile(page, "trees2", HOSTILE[:7])
+        check_cell(page)
     finally:
         page.driver.quit()
     return 1 if failures else 0

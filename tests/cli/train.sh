@@ -204,7 +204,7 @@ expect_exit 0 "templates" "$MEDLEY" train --model m.medley --template chunk --ep
 expect_text "have features" '^block .* norm  features$' "$out"
 sed '1s/x1,x2/größe,a_name_that_is_so_long_that_no_column_of_a_table_has_room_for_it/' ring.csv >long.csv
 expect_exit 0 "long names" "$MEDLEY" train --model m.medley --method spom --epochs 1 --views each --kernel linear long.csv
-expect_text "are cut" '^linear@a_name_that_is_so_.*….*has_room_for_it  [01]\.' "$out"
+expect_text "are cut" '^linear@a_name_that_is_so.*….*room_for_it  [01]' "$out"
 check "columns stay aligned" python3 -c '
 import sys
 lines = open(sys.argv[1], encoding="utf-8").read().split("\n")

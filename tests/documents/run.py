@@ -224,9 +224,10 @@ class Document:
         python = self.environment.get("MEDLEY_PYTHON")
         if not python:
             return self.leave("there is no Python with NumPy, SciPy and scikit-learn")
-        if "MKLpy" in piece.text and subprocess.run([python, "-c", "import MKLpy"],
-                                                    stderr=subprocess.DEVNULL).returncode:
-            return self.leave("MKLpy is not installed")
+        for name in ("MKLpy", "pandas", "matplotlib"):
+            if re.search(rf"^(import|from) {name}\b", piece.text, re.M) and subprocess.run(
+                    [python, "-c", f"import {name}"], stderr=subprocess.DEVNULL).returncode:
+                return self.leave(f"{name} is not installed")
         source = self.folder / f"block{number}.py"
         source.write_text(piece.text)
         done = subprocess.run([python, source.name], cwd=self.folder, timeout=LIMIT,

@@ -8,6 +8,8 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import _get_feature_names
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("MEDLEY_DATA") or ROOT.parent / "shared" / "data")
@@ -33,6 +35,14 @@ def command(*arguments):
     return done.stdout
 
 
+def scikit_learn_takes(labels):
+    """Later versions take no bytes."""
+    try:
+        return type_of_target(labels) is not None
+    except TypeError:
+        return False
+
+
 class InFolder(unittest.TestCase):
     """Each test has an empty folder."""
 
@@ -40,6 +50,33 @@ class InFolder(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
+
+
+class Frame:
+    """As much of a DataFrame as is looked at: pandas need not be installed."""
+
+    def __init__(self, table, names):
+        self.table, self.columns, self.shape = table, list(names), table.shape
+
+    def __len__(self):
+        return len(self.table)
+
+    def __getitem__(self, names):
+        return Frame(self.table[:, [self.columns.index(name) for name in names]], names)
+
+    def __array__(self, dtype=None):
+        return self.table.astype(dtype) if dtype else self.table
+
+
+def frame(table, names):
+    """A data frame whose columns scikit-learn knows by name: later versions want one of pandas."""
+    if _get_feature_names(Frame(table, names)) is not None:
+        return Frame(table, names)
+    try:
+        import pandas
+    except ImportError:
+        raise unittest.SkipTest("this version of scikit-learn knows frames of pandas only") from None
+    return pandas.DataFrame(table, columns=list(names))
 
 
 def rings(rows=120, seed=0, columns=4):

@@ -8,7 +8,7 @@ import medley
 import numpy as np
 from medley import MKLClassifier, MKLRegressor, SequenceLabeler
 from sklearn.metrics.pairwise import linear_kernel
-from support import InFolder, rings
+from support import InFolder, rings, scikit_learn_takes
 
 
 class Files(InFolder):
@@ -35,6 +35,8 @@ class Files(InFolder):
     def test_labels_that_a_file_cannot_tell_are_named(self):
         for labels in (["0", "1"], [False, True], [b"x", b"y"]):
             with self.subTest(labels=labels):
+                if isinstance(labels[0], bytes) and not scikit_learn_takes(labels):
+                    continue
                 model = self.saved(labels)
                 target = np.asarray(labels)[self.y]
                 wanted = model.score(self.X, target)

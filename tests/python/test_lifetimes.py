@@ -22,14 +22,15 @@ def results():
     X, y = rings(60)
     model = MKLClassifier("rbf(auto)")
     return [medley.tune(X, y, {"C": [1, 10]}, cv=2, estimator=model),
-            medley.path(X, y, count=3, estimator=model)]
+            medley.regularization_path(X, y, count=3, estimator=model)]
 
 
 class Copies(InFolder):
     def test_results_are_copied_and_pickled(self):
         program = ("import copy, medley\n"
                    "X, y = medley.generate('ringnorm', rows=60, seed=1)\n"
-                   "for first in (medley.tune(X, y, {'C': [1, 10]}, cv=2), medley.path(X, y)):\n"
+                   "found = (medley.tune(X, y, {'C': [1, 10]}, cv=2), medley.regularization_path(X, y))\n"
+                   "for first in found:\n"
                    "    second = copy.copy(first)\n"
                    "    del second, first\n"
                    "print('alive')\n")
@@ -124,7 +125,8 @@ class Failures(unittest.TestCase):
         for work in (lambda fail: MKLClassifier("rbf(auto)", verbose=fail).fit(X, y),
                      lambda fail: medley.tune(X, y, {"C": [1]}, cv=2,
                                               estimator=MKLClassifier(verbose=fail)),
-                     lambda fail: medley.path(X, y, estimator=MKLClassifier(verbose=fail))):
+                     lambda fail: medley.regularization_path(
+                         X, y, estimator=MKLClassifier(verbose=fail))):
             made, kept = self.kept_by(work)
             self.assertGreater(made, 2)
             self.assertEqual(kept, 0)
@@ -142,12 +144,13 @@ class Failures(unittest.TestCase):
                                                              bool(self.pointer))), real(self))
         try:
             with self.assertRaises(RuntimeError):
-                medley.path(X, y, count=5, estimator=MKLClassifier("rbf(auto)", verbose=late))
+                model = MKLClassifier("rbf(auto)", verbose=late)
+                medley.regularization_path(X, y, count=5, estimator=model)
         finally:
             _select.Handle.__del__ = real
         self.assertIn(("_PathAnswer", True), freed)
         with self.assertRaisesRegex(medley.MedleyError, "first point"):
-            medley.path(X, y, estimator=MKLClassifier(verbose=lambda _: False))
+            medley.regularization_path(X, y, estimator=MKLClassifier(verbose=lambda _: False))
 
 
 def threads_here():

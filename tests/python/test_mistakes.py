@@ -52,7 +52,7 @@ class Rows(Mistakes):
     def test_whole_numbers_are_not_negative(self):
         X, y, model = self.X, self.y, self.fit("rbf(auto)")
         self.refused((
-            ("count=-1", lambda: medley.path(X, y, count=-1)),
+            ("count=-1", lambda: medley.regularization_path(X, y, count=-1)),
             ("cv=-3", lambda: medley.tune(X, y, {"C": [1]}, cv=-3)),
             ("cv=2.5", lambda: medley.tune(X, y, {"C": [1]}, cv=2.5)),
             ("image_shape=-2", lambda: self.fit(image_shape=(-2, -2))),
@@ -127,17 +127,17 @@ class Rows(Mistakes):
             ("requires y", lambda: model.report(self.folder / "r.html", X)),
             ("requires y", lambda: model.evaluate(X, None)),
             ("the key 3", lambda: MKLClassifier().fit({3: X}, y)),
-            ("held_out is a pair", lambda: MKLClassifier().fit(X, y, held_out=(X,))),
+            ("eval_set is a pair", lambda: MKLClassifier().fit(X, y, eval_set=(X,))),
             ("views=3", lambda: self.fit(views=3)),
             ("there are 4", lambda: self.fit(views={"a": [9]})),
             ("verbose='x'", lambda: self.fit(verbose="x")),
             ("expected a medley.Tuning", lambda: model.report(self.folder / "r.html", tuning=3)),
             ("grams is a list", lambda: model.predict(X, grams=3)),
-            ("held_out is a pair", lambda: MKLClassifier().fit(X, y, held_out=X)),
+            ("eval_set is a pair", lambda: MKLClassifier().fit(X, y, eval_set=X)),
         ))
         column = model.evaluate(X, y.reshape(-1, 1))
         self.assertEqual(column["accuracy"], model.score(X, y))
-        MKLClassifier(method="spom", epochs=2).fit(X, y, held_out=[X, y])
+        MKLClassifier(method="spom", epochs=2).fit(X, y, eval_set=[X, y])
         wide = sparse.csr_matrix(X.astype(np.float64))
         wide.indices = wide.indices.astype(np.int64)
         wide.indices[0] += 2**32
@@ -149,16 +149,16 @@ class Rows(Mistakes):
         model = MKLClassifier("rbf(auto)")
         found = medley.tune(X, y, {}, cv=2, estimator=model)
         self.assertGreater(len(found.trials), 2)
-        self.assertIsInstance(found.best_params["C"], float)
+        self.assertIsInstance(found.best_params_["C"], float)
         for grid, names in (({"max_iter": (n for n in (5, 50))}, {"max-iter"}),
                             ({"normalize": [None, "diag"], "gap": [None]}, {"normalize", "gap"}),
                             ({"scale": [None, "standard"]}, {"scale"}),
                             ({"lambda": [0.1, 1]}, {"lambda_"})):
             found = medley.tune(X, y, grid, cv=2, estimator=model)
-            self.assertEqual(set(found.best_params), names)
+            self.assertEqual(set(found.best_params_), names)
         self.refused((
             ("GridSearchCV", lambda: medley.tune(X, y, {}, estimator=RandomForestClassifier())),
-            ("GridSearchCV", lambda: medley.path(X, y, estimator=MKLClassifier)),
+            ("GridSearchCV", lambda: medley.regularization_path(X, y, estimator=MKLClassifier)),
             ("None", lambda: medley.tune(X, y, {"C": [None, 1]}, estimator=model)),
             ("a dict", lambda: medley.tune(X, y, ["C"], estimator=model)),
         ))
@@ -185,9 +185,9 @@ class Lists(Mistakes):
             ("a token is", lambda: fit([np.ones((2, 2), dtype=complex)], [["x", "y"]])),
             ("order=3", lambda: SequenceLabeler(order=3).fit(X, y)),
             ("y[0] is a int", lambda: fit([["a"]], [3])),
-            ("held_out[1][0]", lambda: SequenceLabeler(epochs=2).fit(
+            ("eval_set[1][0]", lambda: SequenceLabeler(epochs=2).fit(
                 [[{"a": 1.0}, {"b": 1.0}]] * 3, [["x", "y"]] * 3,
-                held_out=([[{"a": 1.0}], [{"a": 1e300}]], [["x"], ["y"]]))),
+                eval_set=([[{"a": 1.0}], [{"a": 1e300}]], [["x"], ["y"]]))),
             ("count=0", lambda: model.predict_best(X, 0)),
         ))
 

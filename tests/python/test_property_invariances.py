@@ -5,26 +5,10 @@ the kernels do not see: shifts, scales."""
 import numpy as np
 from medley import DependencyParser, MKLClassifier, MKLRegressor, SequenceLabeler, Views
 from properties import assume, example, examples, given, holders, labelled, quietly, st, tables
-from support import InFolder, command, needs_command, sentences, trees
+from support import InFolder, command, frame, needs_command, sentences, trees
 
 SPECS = ["linear", "rbf(sigma2=5)"]
 CERTIFIED = ["spicy", "gauss-seidel", "simplemkl", "hessianmkl"]
-
-
-class Frame:
-    """As much of a DataFrame as is looked at: pandas need not be installed."""
-
-    def __init__(self, table, names):
-        self.table, self.columns, self.shape = table, list(names), table.shape
-
-    def __len__(self):
-        return len(self.table)
-
-    def __getitem__(self, names):
-        return Frame(self.table[:, [self.columns.index(name) for name in names]], names)
-
-    def __array__(self, dtype=None):
-        return self.table.astype(dtype) if dtype else self.table
 
 
 def fitted(X, y, method="spicy", specs=SPECS, regression=False, **parameters):
@@ -132,13 +116,13 @@ class Columns(InFolder):
         names = data.draw(st.lists(st.text(min_size=1, max_size=5).filter(lambda n: "\0" not in n),
                                    min_size=X.shape[1], max_size=X.shape[1], unique=True))
         order = data.draw(orders(X.shape[1]))
-        model = fitted(Frame(X, names), y, method)
-        other = Frame(np.c_[X[:, order], np.full(len(X), 9)],
+        model = fitted(frame(X, names), y, method)
+        other = frame(np.c_[X[:, order], np.full(len(X), 9)],
                       [*(names[i] for i in order), "".join(names) + "another"])
-        expected = model.decision_function(Frame(X, names))
+        expected = model.decision_function(frame(X, names))
         np.testing.assert_array_equal(model.decision_function(other), expected)
         np.testing.assert_array_equal(model.decision_function(X), expected)
-        views = fitted({"v": Frame(X, names)}, y, method)
+        views = fitted({"v": frame(X, names)}, y, method)
         np.testing.assert_array_equal(views.decision_function({"v": other}), expected)
 
     @examples(8)
