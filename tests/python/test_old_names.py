@@ -129,7 +129,6 @@ class Import(unittest.TestCase):
     def test_what_takes_long_is_imported_when_it_is_used(self):
         program = (
             "import sys, medley\n"
-            "medley.generate('ringnorm', rows=10)\n"
             "late = ('sklearn', 'joblib', 'pandas', 'matplotlib', 'tqdm', 'IPython')\n"
             "print([name for name in late if name in sys.modules])\n"
             "model = medley.MKLClassifier('linear').fit(*medley.generate('ringnorm', rows=30))\n"
