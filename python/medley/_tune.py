@@ -237,7 +237,7 @@ def tune(X: Any, y: Any, param_grid: Optional[Dict[str, Sequence[Any]]] = None, 
         options = make_options(model, {**fixed, **({"template": name} if name else {})})
         if "scale" not in grid:
             warn_of(dataset, options, 2)
-        call(
+        status = call(
             "medley_tune",
             byref(answer.pointer),
             dataset.pointer,
@@ -248,8 +248,8 @@ def tune(X: Any, y: Any, param_grid: Optional[Dict[str, Sequence[Any]]] = None, 
             byref(watch.observer),
         )
     if not answer.pointer:
-        raise MedleyError("stopped before all combinations were tried; there is no result")
+        raise MedleyError("stopped before all combinations were tried in one fold; there is no result")
     tuning = Tuning(answer, grid)
-    if refit:
+    if refit and status == 0:  # who stops the tuning does not want to wait for a model
         tuning.best_estimator_ = with_params(chosen, tuning.best_params_).fit(X, y)
     return tuning

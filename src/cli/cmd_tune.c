@@ -110,9 +110,10 @@ static medley_status tune(cli_arguments *arguments, struct run *run, size_t fold
                                              run->choice_count, &how, &observer, error);
     cli_progress_end(&progress);
     arguments->interrupted = status == MEDLEY_STOPPED;
-    if (arguments->interrupted)
+    if (arguments->interrupted && run->tuning == NULL)
         return cli_error(error, MEDLEY_FAILED,
-                         "interrupted before every combination was tried; there is no result");
+                         "interrupted before every combination was tried in one fold; there is no "
+                         "result");
     CLI_TRY(status);
     const char *rule = cli_value(arguments, "choose");
     run->chosen =
@@ -149,6 +150,7 @@ static void print_json(const cli_arguments *arguments, const struct run *run,
     json_open(stdout, NULL, '{');
     cli_json_tuning(run->tuning);
     json_count(stdout, "chosen", run->chosen);
+    json_bool(stdout, "interrupted", arguments->interrupted);
     cli_json_warning(stdout, run->warning);
     json_open(stdout, "seconds", '{');
     json_number(stdout, "read", run->seconds_read);
@@ -221,11 +223,14 @@ static medley_status check_arguments(const cli_arguments *arguments, size_t *fol
 /* What follows the tuning, whose table is printed at once: this may take long, or fail. */
 static medley_status use_result(cli_arguments *arguments, struct run *run, medley_error *error)
 {
-    const char *model = cli_value(arguments, "model");
+    const bool stopped = arguments->interrupted; /* then the table is all there is */
+    const char *model = stopped ? NULL : cli_value(arguments, "model");
     const char *table = cli_value(arguments, "output");
-    const char *report = cli_value(arguments, "report");
+    const char *report = stopped ? NULL : cli_value(arguments, "report");
     if (!arguments->json)
         print_tuning(run);
+    if (stopped && !arguments->json)
+        printf("interrupted: these are the folds that were finished; no model is learnt\n");
     if (table != NULL)
         CLI_TRY(cli_write_text(table, cli_csv_tuning, run->tuning, error));
     if (model != NULL)

@@ -15,7 +15,7 @@ void md_trial_summarise(medley_trial *trial, size_t folds)
     trial->mean = sum / (double)folds;
     for (size_t f = 0; f < folds; f++)
         squares += (trial->fold[f] - trial->mean) * (trial->fold[f] - trial->mean);
-    trial->deviation = sqrt(squares / (double)(folds - 1));
+    trial->deviation = folds > 1 ? sqrt(squares / (double)(folds - 1)) : (double)NAN;
     trial->standard_error = trial->deviation / sqrt((double)folds);
 }
 

@@ -97,6 +97,16 @@ static medley_status make_owner(struct owner *owner, const medley_choice *choice
 
 /* ---- the result ---- */
 
+/* Has every trial been tried in this fold? Only such folds count, so that all trials are judged by
+ * the same rows. */
+static bool is_finished(const md_tuner *tuner, size_t fold)
+{
+    size_t t = 0;
+    while (t < tuner->grid->trial_count && md_tuner_cell(tuner, t, fold)->noted)
+        t++;
+    return t == tuner->grid->trial_count;
+}
+
 static void summarise(struct owner *owner, const md_tuner *tuner, size_t t)
 {
     medley_trial *trial = &owner->trials[t];
@@ -106,7 +116,9 @@ static void summarise(struct owner *owner, const md_tuner *tuner, size_t t)
     size_t learnt = 0;
     for (size_t f = 0; f < tuner->folds; f++) {
         md_cell *cell = md_tuner_cell(tuner, t, f);
-        scores[f] = cell->code < 0 ? NAN : cell->score;
+        if (!is_finished(tuner, f))
+            continue;
+        *scores++ = cell->code < 0 ? NAN : cell->score;
         if (cell->code >= 0) {
             active += cell->active;
             seconds += cell->seconds;
@@ -121,7 +133,7 @@ static void summarise(struct owner *owner, const md_tuner *tuner, size_t t)
     }
     trial->active = learnt > 0 ? active / (double)learnt : (double)NAN;
     trial->seconds = learnt > 0 ? seconds / (double)learnt : (double)NAN;
-    md_trial_summarise(trial, tuner->folds);
+    md_trial_summarise(trial, owner->tuning.fold_count);
 }
 
 /* What the first trial has to say stands for all of them. */
@@ -172,7 +184,15 @@ static medley_status tune(struct owner *owner, const medley_dataset *dataset, co
                       .began = md_clock_seconds()};
     MEDLEY_TRY(prepare(&tuner, owner, options, how, error));
     const medley_status status = md_tuner_run(&tuner, error);
-    return status == MEDLEY_OK ? finish(owner, &tuner, error) : status;
+    size_t finished = 0;
+    const bool all_known = status == MEDLEY_OK || medley_comm_size(tuner.comm) == 1;
+    for (size_t f = 0; all_known && f < tuner.folds; f++)
+        finished += is_finished(&tuner, f);
+    owner->tuning.fold_count = finished;
+    if (status < 0 || finished == 0)
+        return status;
+    MEDLEY_TRY(finish(owner, &tuner, error));
+    return status;
 }
 
 medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
@@ -208,9 +228,8 @@ medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
         return status;
     MEDLEY_TRY(make_owner(owner, choices, count, how.folds, error));
     MEDLEY_TRY(status = tune(owner, dataset, part, plain, &how, &watch, error));
-    if (status == MEDLEY_OK) {
+    if (owner->tuning.fold_count > 0)
         *tuning = md_take(&made);
-    }
     return status;
 }
 

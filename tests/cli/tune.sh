@@ -230,3 +230,14 @@ expect_text "and says that there is no result" 'no result' "$err"
 check "and writes nothing" test ! -e m.medley -a ! -e t.csv
 expect_exit 0 "help teaches by examples" "$MEDLEY" tune --help
 expect_text "of ranges" 'C 0\.01\.\.100' "$out"
+
+# ---- interrupted ----
+"$MEDLEY" generate waveform --rows 1500 --output long.csv
+("$MEDLEY" tune --method spom --epochs 60 --C 0.01,0.1,1,10 --cv 60 --kernel rbf --threads 1 --model never.medley long.csv \
+    >stopped.out 2>stopped.err & pid=$!
+    while ! grep -qE 'tuning ([1-9][0-9]|[5-9])/' stopped.err && kill -0 "$pid"; do sleep 0.1; done
+    kill -INT "$pid"; wait "$pid"; echo $? >stopped.code)
+check "an interrupted tuning ends with 130" grep -qx 130 stopped.code
+expect_text "it prints what is finished" '^interrupted: these are the folds that were finished' stopped.out
+expect_text "as a table" '^0\.1 +[0-9.]+ %' stopped.out
+check "no model is written" test ! -e never.medley

@@ -298,6 +298,7 @@ static void the_observer_sees_all_and_stops_all(void **state)
     medley_tune_options how = MEDLEY_TUNE_OPTIONS_INIT;
     how.folds = 4;
     size_t calls = 0;
+    size_t parts = 0; /* runs that ended with some of the folds */
     for (size_t stop = 0; stop < 40; stop += stop < 10 ? 1 : 9) {
         struct watcher watcher = {.stop_at = stop};
         const medley_observer observer = {sizeof observer, .context = &watcher, .progress = watch};
@@ -309,14 +310,18 @@ static void the_observer_sees_all_and_stops_all(void **state)
             calls = watcher.calls;
         const bool whole = stop == 0 || stop > watcher.calls;
         assert_int_equal(status, whole ? MEDLEY_OK : MEDLEY_STOPPED);
-        assert_true((tuning != NULL) == whole);
         if (whole)
             assert_int_equal(watcher.last, 12);
         else
             assert_int_equal(watcher.calls, stop);
+        assert_true(!whole || (tuning != NULL && tuning->fold_count == 4));
+        for (size_t t = 0; tuning != NULL && t < tuning->trial_count; t++)
+            for (size_t f = 0; f < tuning->fold_count; f++)
+                assert_true(tuning->trials[t].fold[f] > 0.3); /* no fold that was not tried */
+        parts += tuning != NULL && !whole;
         medley_tuning_free(tuning);
     }
-    assert_true(calls > 12);
+    assert_true(calls > 12 && parts > 0);
     medley_dataset_free(data);
 }
 
