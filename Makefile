@@ -4,25 +4,28 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan msan coverage faults kills fuzz experiments
+.PHONY: all needed demo test bench lint format install deps deb check-deb check-builds clean debug asan python processors tsan msan coverage faults kills fuzz experiments
 
-all: deps
+all: needed
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
 
-deps:
+needed: # asks before anything is installed; `make deps` has been asked
 	@scripts/deps build
 
-demo: deps # only the command: tests and benchmarks can wait
+deps:
+	@scripts/deps --yes build
+
+demo: needed # only the command: tests and benchmarks can wait
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target medley
 	@build/medley demo
 
-asan: deps
+asan: needed
 	@cmake --preset asan >/dev/null
 	@cmake --build build-asan -j $(JOBS)
 
-debug: deps
+debug: needed
 	@cmake --preset debug >/dev/null
 	@cmake --build build-debug -j $(JOBS)
 
@@ -36,7 +39,7 @@ python:
 
 test:
 	@scripts/deps build test python
-	@cmake --preset release >/dev/null && cmake --build build -j $(JOBS)
+	@cmake --preset check >/dev/null && cmake --build build -j $(JOBS)
 	@$(MAKE) asan
 	@MEDLEY_BUILT_LIBRARY=$(CURDIR)/build/libmedley.so scripts/install-python --quiet
 	@scripts/run-tests build build-asan
@@ -53,7 +56,7 @@ processors: all
 	@scripts/processors build
 
 # Data races: every test under ThreadSanitizer.
-tsan: deps
+tsan: needed
 	@scripts/deps test
 	@cmake --preset tsan >/dev/null
 	@cmake --build build-tsan -j $(JOBS)
@@ -67,7 +70,7 @@ msan:
 	@for program in build-msan/fuzz/bin/*; do $$program fuzz/corpus/$$(basename $$program) || exit 1; done
 
 # How much of src the tests run.
-coverage: deps
+coverage: needed
 	@scripts/deps test python coverage
 	@cmake --preset coverage >/dev/null
 	@cmake --build build-coverage -j $(JOBS)
@@ -98,7 +101,7 @@ bench: all
 
 lint:
 	@scripts/deps build test lint
-	@cmake --preset release >/dev/null
+	@cmake --preset check >/dev/null
 	@scripts/lint
 
 format:
@@ -107,6 +110,21 @@ format:
 
 install: all
 	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
+
+# The packages in build-deb/ (docs/guides/packages.md).
+deb:
+	@scripts/deps build deb
+	@scripts/build-deb
+
+# They are built twice and compared, and installed in a bare Debian 12, used and removed again (as root: a chroot).
+check-deb: deb
+	@scripts/deps check-deb
+	@scripts/check-deb build-deb
+
+# Every compiler, with and without each optional part. CROSS=arm64: that processor, too (as root: a chroot).
+check-builds:
+	@scripts/deps build test fuzz
+	@scripts/check-builds $(CROSS)
 
 clean:
 	@rm -rf build build-*

@@ -162,6 +162,16 @@ example choose '^penalty .* \(best\)$' '^lambda .* kernels, accuracy 0\.' '^ever
 check "example choose leaves its report" grep -q '</html>' choose.html
 example segments '^40 signals: 9[0-9]\.. % of the candidates right, [4-9]'
 example ranks '^1 ranks: accuracy 0\.8'
+mpirun=$(command -v mpirun.openmpi)
+if [ -n "$mpirun" ] && [ -e "$MEDLEY_BUILD/libmedley-mpi.so" ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    expect_exit 0 "the library finds the installed plug-in for MPI" timeout 100 "$mpirun" -n 2 ./ranks
+    expect_text "and two ranks learn together" '^2 ranks: accuracy 0\.8' "$out"
+    expect_exit 0 "so does the command" timeout 100 "$mpirun" -n 2 "$prefix/bin/medley" eval --model wave.medley train.csv
+    refute_text "the plug-in is not among the libraries to link with" 'mpi' <(ls "$(dirname "$PKG_CONFIG_PATH")")
+else
+    skip "the installed plug-in for MPI" "there is no mpirun of Open MPI, or no plug-in for it"
+fi
 example matching '^60 pairs of pictures, 9[0-9]\.. % matched'
 expect_exit 2 "the command refuses a model that needs a structure" "$prefix/bin/medley" inspect segments.medley
 expect_text "and names it" "needs the structure 'segments'" "$err"
