@@ -14,6 +14,10 @@ check "manual pages are there" test -s "$prefix/share/man/man1/medley-train.1"
 for file in bash-completion/completions/medley zsh/site-functions/_medley fish/vendor_completions.d/medley.fish; do
     check "completion for ${file%%[-/]*} is there" test -s "$prefix/share/$file"
 done
+if grep -q '^CMAKE_BUILD_TYPE:.*=Release' "$MEDLEY_BUILD/CMakeCache.txt"; then
+    check "nothing knows where it was built" bash -c '! grep -rlF -e "$1" -e "$2" "$3"' - "$root" \
+        "$(realpath "$MEDLEY_BUILD")" "$prefix"
+fi
 if ! command -v pkg-config >/dev/null 2>&1; then
     skip "pkg-config" "it is not installed"
     exit 0
