@@ -244,19 +244,19 @@ static const struct page {
     const char *ending;
     void (*print)(FILE *file);
 } pages[] = {
-    {".1", print_overview_page},
+    {".1", print_overview_page}, /* the first: pages of single commands end like it */
     {".bash", print_bash},
     {".zsh", print_zsh},
     {".fish", print_fish},
 };
 enum { PAGES = sizeof pages / sizeof pages[0] };
 
-/* Writes medley-COMMAND.1, or, where command is NULL, a file for all commands. */
+/* Writes medley-COMMAND.1, or, where command is NULL, a page for all commands. */
 static bool write_file(const char *folder, const cli_command *command, const struct page *page)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/medley%s%s%s", folder, command ? "-" : "",
-             command ? command->name : "", command ? ".1" : page->ending);
+             command ? command->name : "", page->ending);
     FILE *file = fopen(path, "w");
     if (file == NULL) {
         fprintf(stderr, "make_docs: cannot write %s\n", path);
@@ -279,6 +279,6 @@ int main(int count, char **words)
     for (size_t i = 0; fine && i < PAGES; i++)
         fine = write_file(words[1], NULL, &pages[i]);
     for (size_t i = 0; fine && cli_commands[i] != NULL; i++)
-        fine = write_file(words[1], cli_commands[i], NULL);
+        fine = write_file(words[1], cli_commands[i], &pages[0]);
     return !fine;
 }
