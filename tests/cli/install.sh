@@ -70,6 +70,8 @@ fi
 # ---- libraries that lie in lib/x86_64-linux-gnu ----
 check "a build for such a place is configured" cmake -S "$root" -B "$work/multiarch/build" \
     -DCMAKE_INSTALL_LIBDIR=lib/a-triplet -DMEDLEY_TESTS=OFF -DMEDLEY_BENCH=OFF
+expect_text "warnings are no errors there" '^MEDLEY_WERROR:BOOL=OFF' "$work/multiarch/build/CMakeCache.txt"
+expect_text "they are for make test" 'MEDLEY_WERROR="ON"' <(cmake -S "$root" --preset check -N -B "$work/none" 2>&1)
 mkdir -p "$work/multiarch/usr/lib/a-triplet/pkgconfig"
 cp "$work"/multiarch/build/*.pc "$work/multiarch/usr/lib/a-triplet/pkgconfig/"
 place() { # place VARIABLE: a folder that pkg-config's file names there
