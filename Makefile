@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all needed demo test bench lint format install deps deb check-deb check-builds clean debug asan python processors tsan msan coverage faults kills fuzz experiments
+.PHONY: all needed demo test bench lint format install deps deb check-deb check-builds check-arm64 clean debug asan python processors tsan msan coverage faults kills fuzz experiments
 
 all: needed
 	@cmake --preset release >/dev/null
@@ -121,10 +121,15 @@ check-deb: deb
 	@scripts/deps check-deb
 	@scripts/check-deb build-deb
 
-# Every compiler, with and without each optional part. CROSS=arm64: that processor, too (as root: a chroot).
+# Every compiler, with and without each optional part.
 check-builds:
 	@scripts/deps build test fuzz
-	@scripts/check-builds $(CROSS)
+	@scripts/check-builds
+
+# A cross build for another processor (as root: a chroot).
+check-arm64: all
+	@scripts/deps check-deb
+	@scripts/check-arm64 build
 
 clean:
 	@rm -rf build build-*
