@@ -4,25 +4,28 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan msan coverage faults kills fuzz experiments wheel wheel-check release
+.PHONY: all needed demo test bench lint format install deps deb check-deb check-builds check-arm64 clean debug asan python processors tsan msan coverage faults kills fuzz experiments wheel wheel-check release
 
-all: deps
+all: needed
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
 
-deps:
+needed: # asks before anything is installed; `make deps` has been asked
 	@scripts/deps build
 
-demo: deps # only the command: tests and benchmarks can wait
+deps:
+	@scripts/deps --yes build
+
+demo: needed # only the command: tests and benchmarks can wait
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target medley
 	@build/medley demo
 
-asan: deps
+asan: needed
 	@cmake --preset asan >/dev/null
 	@cmake --build build-asan -j $(JOBS)
 
-debug: deps
+debug: needed
 	@cmake --preset debug >/dev/null
 	@cmake --build build-debug -j $(JOBS)
 
@@ -52,7 +55,7 @@ release:
 
 test:
 	@scripts/deps build test python wheel
-	@cmake --preset release >/dev/null && cmake --build build -j $(JOBS)
+	@cmake --preset check >/dev/null && cmake --build build -j $(JOBS)
 	@$(MAKE) asan
 	@MEDLEY_BUILT_LIBRARY=$(CURDIR)/build/libmedley.so scripts/install-python --quiet
 	@scripts/run-tests build build-asan
@@ -69,7 +72,7 @@ processors: all
 	@scripts/processors build
 
 # Data races: every test under ThreadSanitizer.
-tsan: deps
+tsan: needed
 	@scripts/deps test
 	@cmake --preset tsan >/dev/null
 	@cmake --build build-tsan -j $(JOBS)
@@ -83,7 +86,7 @@ msan:
 	@for program in build-msan/fuzz/bin/*; do $$program fuzz/corpus/$$(basename $$program) || exit 1; done
 
 # How much of src the tests run.
-coverage: deps
+coverage: needed
 	@scripts/deps test python coverage
 	@cmake --preset coverage >/dev/null
 	@cmake --build build-coverage -j $(JOBS)
@@ -114,7 +117,7 @@ bench: all
 
 lint:
 	@scripts/deps build test lint
-	@cmake --preset release >/dev/null
+	@cmake --preset check >/dev/null
 	@scripts/lint
 
 format:
@@ -123,6 +126,26 @@ format:
 
 install: all
 	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
+
+# The packages in build-deb/ (docs/guides/packages.md).
+deb:
+	@scripts/deps build deb
+	@scripts/build-deb
+
+# They are built twice and compared, and installed in a bare Debian 12, used and removed again (as root: a chroot).
+check-deb: deb
+	@scripts/deps bare
+	@scripts/check-deb build-deb
+
+# Every compiler, with and without each optional part.
+check-builds:
+	@scripts/deps build test fuzz
+	@scripts/check-builds
+
+# A cross build for another processor (as root: a chroot).
+check-arm64: all
+	@scripts/deps bare
+	@scripts/check-arm64 build
 
 clean:
 	@rm -rf build build-*

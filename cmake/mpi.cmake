@@ -31,7 +31,7 @@ function(medley_mpi_plugin name)
   target_include_directories(${name} SYSTEM PRIVATE ${includes})
   target_link_libraries(${name} PRIVATE ${libraries})
   add_dependencies(medley_plugins ${name})
-  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/medley)
 endfunction()
 
 add_custom_target(medley_plugins)

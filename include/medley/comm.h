@@ -68,7 +68,7 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_comm_create(medley_comm **comm,
 
 /**
  * The ranks of an MPI communicator, by the plug-in libmedley-mpi.so, which is looked for in
- * the folder MEDLEY_PLUGINS of the environment, beside the library and where the system looks.
+ * the folder MEDLEY_PLUGINS of the environment, beside the library and where it was installed.
  *
  * @param communicator the address of an MPI_Comm, which is duplicated, after MPI_Init; NULL: all
  * processes that mpirun (or mpiexec, srun) has started, and MPI is initialised if need be. Then

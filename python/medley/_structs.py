@@ -32,6 +32,7 @@ _SCALARS = {
     "int64_t": ctypes.c_int64,
     "uint64_t": ctypes.c_uint64,
 }
+SYSTEM_LIBRARY = "libmedley.so.1"  # SOVERSION of CMakeLists.txt
 _FUNCTION_POINTER = re.compile(r"(.+?) ?\(\*(\w+)\)\((.*)\)$")
 _DECLARATION = re.compile(r"(.+?)([ *]*)\b(\w+)(?:\[(\d+)\])?$")
 
@@ -131,13 +132,16 @@ class Declarations:
 
 def library_path():
     """The file that is loaded: $MEDLEY_LIBRARY, else the one inside the package, else, in the
-    source tree (where scripts beside the package find it first), the one that was built last."""
+    source tree (where scripts beside the package find it first), the one that was built last,
+    else the system's (a package of a distribution has none inside)."""
     chosen = os.environ.get("MEDLEY_LIBRARY")
     inside = Path(__file__).resolve().with_name("libmedley.so")
+    if chosen or inside.exists():
+        return chosen or str(inside)
     root = inside.parents[2]
     built = [root / "build-python" / "cmake" / inside.name, root / "build" / inside.name]
-    built = [path for path in built if path.exists() and not inside.exists()]
-    return chosen or str(max(built, key=lambda path: path.stat().st_mtime, default=inside))
+    built = [path for path in built if path.exists()]
+    return str(max(built, key=lambda path: path.stat().st_mtime, default=SYSTEM_LIBRARY))
 
 
 def _load(path):

@@ -24,6 +24,12 @@ static inline size_t md_max(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* fmax, for loops in which that makes the vectorizer of gcc 12.2 for arm64 break down. */
+static inline double md_larger(double most, double value)
+{
+    return value > most ? value : most;
+}
+
 /* Pieces of `size` that `count` items are cut into; the last one may be smaller. */
 static inline size_t md_pieces(size_t count, size_t size)
 {

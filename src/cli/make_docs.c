@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the manual pages (medley.1, medley-COMMAND.1) and bash completion (medley.bash) from the
- * tables of the command line into a folder. Runs during the build. */
+/* Writes the manual pages (medley.1, medley-COMMAND.1) and the completions of bash, zsh and fish
+ * (medley.bash, medley.zsh, medley.fish) from the tables of the command line into a folder. Runs
+ * during the build. */
 #include "cli.h"
 
 static const char EXIT_STATUS[] =
@@ -110,7 +111,35 @@ static void print_overview_page(FILE *file)
     fputs(EXIT_STATUS, file);
 }
 
-static void print_completion(FILE *file)
+/* ---- completions ---- */
+
+/* Word number `index` that a command takes beside options and files; NULL: no more. */
+static const char *word_at(const cli_command *command, size_t index)
+{
+    medley_listing listing = MEDLEY_LISTING_INIT;
+    if (strcmp(command->name, "list") == 0)
+        return medley_list_kinds()[index];
+    if (strcmp(command->name, "generate") == 0 && medley_list(&listing, "generators", index))
+        return listing.name;
+    return NULL;
+}
+
+/* Inside of single quotes. special: characters that the shell's completion wants a backslash
+ * before. */
+static void print_quoted(FILE *file, const char *text, const char *special)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\'') {
+            fputs("'\\''", file); /* ends the quotes, a quote, begins them again */
+            continue;
+        }
+        if (strchr(special, *text) != NULL)
+            fputc('\\', file);
+        fputc(*text, file);
+    }
+}
+
+static void print_bash(FILE *file)
 {
     fprintf(file, "# bash completion for medley\n_medley()\n{\n"
                   "    local current=${COMP_WORDS[COMP_CWORD]} options=\n"
@@ -124,13 +153,8 @@ static void print_completion(FILE *file)
         fprintf(file, "    %s) options=\"--help", cli_commands[i]->name);
         for (size_t j = 0; cli_option_at(cli_commands[i], j, &option); j++)
             fprintf(file, " --%s", option.name);
-        if (strcmp(cli_commands[i]->name, "list") == 0)
-            for (size_t k = 0; medley_list_kinds()[k] != NULL; k++)
-                fprintf(file, " %s", medley_list_kinds()[k]);
-        medley_listing listing = MEDLEY_LISTING_INIT;
-        if (strcmp(cli_commands[i]->name, "generate") == 0)
-            for (size_t k = 0; medley_list(&listing, "generators", k); k++)
-                fprintf(file, " %s", listing.name);
+        for (size_t k = 0; word_at(cli_commands[i], k) != NULL; k++)
+            fprintf(file, " %s", word_at(cli_commands[i], k));
         fprintf(file, "\" ;;\n");
     }
     fprintf(file, "    esac\n    case $current in\n"
@@ -140,12 +164,99 @@ static void print_completion(FILE *file)
                   "    esac\n}\ncomplete -o filenames -F _medley medley\n");
 }
 
-/* Writes one file; of a page its command, else NULL. */
-static bool write_file(const char *folder, const cli_command *command, const char *ending)
+/* The arguments of zsh's _arguments for one command. */
+static void print_zsh_arguments(FILE *file, const cli_command *command)
+{
+    cli_option option;
+    fprintf(file, " \\\n            '--help[show the options]'");
+    for (size_t j = 0; cli_option_at(command, j, &option); j++) {
+        fprintf(file, " \\\n            '%s--%s%s[", option.repeatable ? "*" : "", option.name,
+                option.argument[0] ? "=" : "");
+        print_quoted(file, option.help, "[]:\\");
+        fprintf(file, "]");
+        if (option.argument[0] != '\0') {
+            fprintf(file, ":");
+            print_quoted(file, option.argument, ":\\");
+            fprintf(file, ":_files");
+        }
+        fprintf(file, "'");
+    }
+    if (word_at(command, 0) == NULL) {
+        fprintf(file, " \\\n            '*:file:_files'");
+        return;
+    }
+    fprintf(file, " \\\n            '*:word:(");
+    for (size_t k = 0; word_at(command, k) != NULL; k++)
+        fprintf(file, "%s%s", k ? " " : "", word_at(command, k));
+    fprintf(file, ")'");
+}
+
+static void print_zsh(FILE *file)
+{
+    fprintf(file, "#compdef medley\n_medley()\n{\n    local -a commands=(\n");
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        fprintf(file, "        '%s:", cli_commands[i]->name);
+        print_quoted(file, cli_commands[i]->summary, ":\\");
+        fprintf(file, "'\n");
+    }
+    fprintf(file, "    )\n    if (( CURRENT == 2 )); then\n"
+                  "        _describe command commands\n        return\n    fi\n"
+                  "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        fprintf(file, "    %s)\n        _arguments", cli_commands[i]->name);
+        print_zsh_arguments(file, cli_commands[i]);
+        fprintf(file, "\n        ;;\n");
+    }
+    fprintf(file, "    esac\n}\n_medley \"$@\"\n");
+}
+
+static void print_fish_line(FILE *file, const char *command, const char *option, const char *needs,
+                            const char *help)
+{
+    fprintf(file, "complete -c medley -n '__fish_seen_subcommand_from %s' -l %s%s -d '", command,
+            option, needs);
+    print_quoted(file, help, "\\");
+    fprintf(file, "'\n");
+}
+
+static void print_fish(FILE *file)
+{
+    fprintf(file, "# fish completion for medley\n");
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        const cli_command *command = cli_commands[i];
+        cli_option option;
+        fprintf(file, "complete -c medley -n __fish_use_subcommand -f -a %s -d '", command->name);
+        print_quoted(file, command->summary, "\\");
+        fprintf(file, "'\n");
+        print_fish_line(file, command->name, "help", "", "show the options");
+        for (size_t j = 0; cli_option_at(command, j, &option); j++)
+            print_fish_line(file, command->name, option.name, option.argument[0] ? " -r" : "",
+                            option.help);
+        for (size_t k = 0; word_at(command, k) != NULL; k++)
+            fprintf(file, "complete -c medley -n '__fish_seen_subcommand_from %s' -f -a %s\n",
+                    command->name, word_at(command, k));
+    }
+}
+
+/* ---- files ---- */
+
+static const struct page {
+    const char *ending;
+    void (*print)(FILE *file);
+} pages[] = {
+    {".1", print_overview_page}, /* the first: pages of single commands end like it */
+    {".bash", print_bash},
+    {".zsh", print_zsh},
+    {".fish", print_fish},
+};
+enum { PAGES = sizeof pages / sizeof pages[0] };
+
+/* Writes medley-COMMAND.1, or, where command is NULL, a page for all commands. */
+static bool write_file(const char *folder, const cli_command *command, const struct page *page)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/medley%s%s%s", folder, command ? "-" : "",
-             command ? command->name : "", ending);
+             command ? command->name : "", page->ending);
     FILE *file = fopen(path, "w");
     if (file == NULL) {
         fprintf(stderr, "make_docs: cannot write %s\n", path);
@@ -153,10 +264,8 @@ static bool write_file(const char *folder, const cli_command *command, const cha
     }
     if (command != NULL)
         print_command_page(file, command);
-    else if (strcmp(ending, ".1") == 0)
-        print_overview_page(file);
     else
-        print_completion(file);
+        page->print(file);
     return fclose(file) == 0;
 }
 
@@ -166,8 +275,10 @@ int main(int count, char **words)
         fprintf(stderr, "usage: make_docs FOLDER\n");
         return 2;
     }
-    bool fine = write_file(words[1], NULL, ".1") && write_file(words[1], NULL, ".bash");
+    bool fine = true;
+    for (size_t i = 0; fine && i < PAGES; i++)
+        fine = write_file(words[1], NULL, &pages[i]);
     for (size_t i = 0; fine && cli_commands[i] != NULL; i++)
-        fine = write_file(words[1], cli_commands[i], ".1");
+        fine = write_file(words[1], cli_commands[i], &pages[0]);
     return !fine;
 }

@@ -47,17 +47,18 @@ static const struct family *find_family(bool has_communicator)
 
 /* ---- loading ---- */
 
-/* dlopen of folder/name; NULL folder: where the system looks. */
+/* dlopen of folder/name. */
 static void *load(const char *folder, const char *name)
 {
     char path[PATH_MAX];
-    if (folder != NULL && snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
         return NULL;
     /* global: an MPI library loads parts of its own that look for its symbols */
-    return dlopen(folder != NULL ? path : name, RTLD_NOW | RTLD_GLOBAL);
+    return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 }
 
-/* Beside the file that this function is in: the shared library, or the command. */
+/* Beside the file that this function is in, which is the shared library or a program; between: a
+ * folder from there. */
 static void *load_beside(const char *name, const char *between)
 {
     static const char here = 0;
@@ -76,14 +77,14 @@ static void *load_beside(const char *name, const char *between)
 
 static medley_status load_plugin(void **plugin, const struct family *family, medley_error *error)
 {
+    /* a build folder or Python's package; where the library is installed; where the command is */
+    static const char *const places[] = {"", "/medley", "/" MEDLEY_PLUGINS_FROM_BIN, NULL};
     const char *folder = getenv("MEDLEY_PLUGINS");
     *plugin = folder != NULL ? load(folder, family->plugin) : NULL;
-    if (*plugin == NULL)
-        *plugin = load_beside(family->plugin, "");
-    if (*plugin == NULL)
-        *plugin = load_beside(family->plugin, "/" MEDLEY_LIBRARIES);
-    if (*plugin == NULL)
-        *plugin = load(NULL, family->plugin);
+    for (size_t i = 0; *plugin == NULL && places[i] != NULL; i++)
+        *plugin = load_beside(family->plugin, places[i]);
+    if (*plugin == NULL) /* a program with the static library, which can be anywhere */
+        *plugin = load(MEDLEY_PLUGINS_INSTALLED, family->plugin);
     if (*plugin != NULL)
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_NOT_SUPPORTED,

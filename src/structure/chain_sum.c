@@ -79,7 +79,7 @@ static double add_ends(const md_chain *chain, size_t t, float *row)
 {
     double most = -INFINITY;
     for (size_t c = 0; c < chain->labels; c++)
-        most = fmax(most, md_chain_row_score(chain, t, c));
+        most = md_larger(most, md_chain_row_score(chain, t, c));
     for (size_t c = 0; c < chain->labels; c++)
         row[c] = (float)(md_chain_row_score(chain, t, c) - most);
     return most;

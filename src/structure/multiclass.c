@@ -98,7 +98,7 @@ static double log_partition(md_shape shape, size_t length, const float *score, f
         float *probability = marginal + i * shape.labels;
         double most = (double)row[0];
         for (size_t l = 1; l < shape.labels; l++)
-            most = fmax(most, (double)row[l]);
+            most = md_larger(most, (double)row[l]);
         double sum = 0;
         for (size_t l = 0; l < shape.labels; l++)
             sum += exp((double)row[l] - most);

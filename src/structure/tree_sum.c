@@ -86,7 +86,7 @@ static double weigh_root(md_tree_elimination *e)
     double most = -INFINITY;
     for (size_t word = 1; word <= e->words; word++) {
         e->root[word] = (double)md_tree_row(e->tree, word)[0] - e->top[word];
-        most = fmax(most, e->root[word]);
+        most = md_larger(most, e->root[word]);
     }
     for (size_t word = 1; word <= e->words; word++)
         e->root[word] = exp(e->root[word] - most);

@@ -10,7 +10,7 @@ stub() { # stub NAME: its script is standard input
 }
 stub cmake </dev/null
 stub id <<<'echo 1000'
-stub sudo <<<'[ "$1" = -n ] && shift; exec "$@"'
+stub sudo <<<'echo "$*" >>used; exec "$@"'
 stub apt-get <<<'echo "$*" >>asked; [ ! -e offline ]'
 stub cc <<'SH' # knows the headers and libraries in usr
 case $1 in
@@ -20,10 +20,11 @@ esac
 SH
 export PATH=$work/bin:$PATH CC=cc
 deps() { # deps FILE...: with these in usr
-    rm -rf usr asked build
-    mkdir usr && touch asked "${@/#/usr/}"
-    scripts/deps build
+    rm -rf usr asked used build
+    mkdir usr && touch asked used "${@/#/usr/}"
+    scripts/deps $yes build
 }
+yes=--yes
 needed=(stdio.h cblas.h zlib.h)
 
 expect_exit 0 "everything is there" deps "${needed[@]}" libopenblas.so svm.h Clp_C_Interface.h
@@ -45,3 +46,35 @@ touch offline
 expect_exit 0 "without network, what is needed being there" deps "${needed[@]}"
 expect_text "what is optional is named" '^libopenblas-dev is optional and could not be installed' "$out"
 expect_exit 1 "without network, something needed" deps stdio.h cblas.h
+rm offline
+
+# ---- sudo is not used unasked ----
+yes=
+expect_exit 1 "somebody who is not root, without a terminal" deps stdio.h cblas.h
+check "has nothing installed" test ! -s asked -a ! -s used
+expect_text "and is told what is needed" 'needs .*zlib1g-dev' "$err"
+expect_text "and how it is installed" 'scripts/deps --yes build$' "$err"
+expect_exit 0 "where only what is optional is missing" deps "${needed[@]}" libopenblas.so
+check "nothing is installed" test ! -s asked -a ! -s used
+expect_text "and it is named" 'libsvm-dev coinor-libclp-dev' "$out"
+expect_exit 0 "who insists later" scripts/deps --yes build
+expect_text "gets it" '^install .* libsvm-dev$' asked
+if command -v script >/dev/null 2>&1; then # of util-linux: gives a terminal
+    answer() { # answer WORD
+        rm -rf build asked used
+        touch asked used
+        rm -f usr/zlib.h
+        echo "$1" | script -qec 'scripts/deps build' /dev/null
+    }
+    expect_exit 1 "no, says somebody at a terminal" answer n
+    expect_text "after being asked" 'May they be installed with sudo' "$out"
+    check "and nothing is installed" test ! -s asked -a ! -s used
+    expect_exit 0 "yes, says another" answer y
+    expect_text "and it is installed by sudo" '^apt-get install .* zlib1g-dev' used
+else
+    skip "sudo at a terminal" "there is no script (Debian: bsdutils)"
+fi
+stub id <<<'echo 0'
+expect_exit 0 "root, without a terminal" deps stdio.h cblas.h
+expect_text "is not asked" '^install .* zlib1g-dev$' asked
+check "and needs no sudo" test ! -s used

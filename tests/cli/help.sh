@@ -26,6 +26,12 @@ for command in $commands; do
             echo "$option"
     done >missing
     check "$command's manual has every option" test ! -s missing
+    for option in $(cat options); do
+        grep -q -- "_from $command' -l ${option#--} " "$MEDLEY_BUILD/man/medley.fish" &&
+            sed -n "/^    $command)/,/;;/p" "$MEDLEY_BUILD/man/medley.zsh" | grep -Eq -- "'\*?$option=?\[" ||
+            echo "$option"
+    done >missing
+    check "so have its completions for fish and zsh" test ! -s missing
 done
 
 # ---- groups ----
@@ -103,6 +109,45 @@ complete_words tr >offered
 expect_text "completion knows commands" '^train$' offered
 complete_words train --pen >offered
 expect_text "completion knows options" '^--penalty$' offered
+if command -v fish >/dev/null 2>&1; then
+    check "completion is valid fish" fish -n "$MEDLEY_BUILD/man/medley.fish"
+    complete_fish() { # complete_fish LINE: what fish would offer at its end, without descriptions
+        HOME=$work fish --private -c "source $MEDLEY_BUILD/man/medley.fish; complete -C '$1'" | cut -f 1
+    }
+    complete_fish "medley tr" >offered
+    expect_text "fish knows commands" '^train$' offered
+    complete_fish "medley train --pen" >offered
+    expect_text "and options" '^--penalty$' offered
+    complete_fish "medley list ker" >offered
+    expect_text "and what is listed" '^kernels$' offered
+else
+    skip "completion of fish" "there is no fish here"
+fi
+if command -v zsh >/dev/null 2>&1; then
+    check "completion is valid zsh" zsh -n "$MEDLEY_BUILD/man/medley.zsh"
+    mkdir site && cp "$MEDLEY_BUILD/man/medley.zsh" site/_medley
+    # An interactive shell is needed: it gets the line, a tab and the end of the line, and says what it has then.
+    complete_zsh() { # complete_zsh LINE: the line after a tab
+        HOME=$work zsh -f -c '
+            zmodload zsh/zpty
+            zpty shell zsh -f -i
+            zpty -w shell "fpath=($PWD/site \$fpath); autoload -Uz compinit; compinit -D -u"
+            zpty -w shell "show() { print -r \"<\$BUFFER>\" >$PWD/line; exit }; zle -N show; bindkey \"^X\" show"
+            zpty -w -n shell "$1"$'"'\t\x18'"'
+            for ((i = 0; i < 100; i++)); do [[ -s line ]] && break; sleep 0.1; done
+            zpty -d shell' - "$1" >/dev/null 2>&1
+        cat line
+        rm -f line
+    }
+    complete_zsh "medley tra" >offered
+    expect_text "zsh knows commands" '^<medley train >$' offered
+    complete_zsh "medley train --penal" >offered
+    expect_text "and options" '^<medley train --penalty[= ]?>$' offered
+    complete_zsh "medley list ker" >offered
+    expect_text "and what is listed" '^<medley list kernels >$' offered
+else
+    skip "completion of zsh" "there is no zsh here"
+fi
 if command -v man >/dev/null 2>&1; then
     check "man reads the pages" bash -c 'man -l "$MEDLEY_BUILD/man/medley-train.1" | grep -q SYNOPSIS'
 else
