@@ -4,9 +4,6 @@
  * during the build. */
 #include "cli.h"
 
-static const char EXIT_STATUS[] =
-    ".SH EXIT STATUS\n0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 interrupted.\n";
-
 /* roff: a backslash and a leading dot or quote are special, '-' must be written \-. */
 static void print_roff(FILE *file, const char *text)
 {
@@ -22,6 +19,11 @@ static void print_roff(FILE *file, const char *text)
     }
 }
 
+static void print_exit_status(FILE *file)
+{
+    fprintf(file, ".SH EXIT STATUS\n%s.\n", cli_exit_codes);
+}
+
 static void print_title(FILE *file, const char *name, const char *summary)
 {
     fprintf(file, ".TH \"%s\" 1 \"\" \"Medley %s\" \"Medley manual\"\n.SH NAME\n", name,
@@ -32,24 +34,41 @@ static void print_title(FILE *file, const char *name, const char *summary)
     fprintf(file, "\n");
 }
 
+static void print_option(FILE *file, const cli_option *option)
+{
+    const char letter = cli_letter(option->name);
+    fprintf(file, ".TP\n.B ");
+    if (letter != '\0')
+        fprintf(file, "\\-%c, ", letter);
+    fprintf(file, "\\-\\-");
+    print_roff(file, option->name);
+    if (option->argument[0] != '\0') {
+        fprintf(file, " ");
+        print_roff(file, option->argument);
+    }
+    fprintf(file, "\n");
+    print_roff(file, option->help);
+    fprintf(file, ".%s%s%s\n", option->fallback[0] ? " Default: " : "", option->fallback,
+            option->fallback[0]  ? "."
+            : option->repeatable ? " May be repeated."
+                                 : "");
+}
+
+/* Group by group, as --help=all has them. */
 static void print_options(FILE *file, const cli_command *command)
 {
-    cli_option option;
-    for (size_t i = 0; cli_option_at(command, i, &option); i++) {
-        if (i == 0)
-            fprintf(file, ".SH OPTIONS\n");
-        fprintf(file, ".TP\n.B \\-\\-");
-        print_roff(file, option.name);
-        if (option.argument[0] != '\0') {
-            fprintf(file, " ");
-            print_roff(file, option.argument);
+    fprintf(file, ".SH OPTIONS\n");
+    for (const cli_group *group = cli_groups; group->name != NULL; group++) {
+        cli_option option;
+        bool is_first = true;
+        for (size_t i = 0; cli_option_at(command, i, &option); i++) {
+            if (strcmp(option.group, group->name) != 0)
+                continue;
+            if (is_first)
+                fprintf(file, ".SS %s: %s\n", group->name, group->title);
+            is_first = false;
+            print_option(file, &option);
         }
-        fprintf(file, "\n");
-        print_roff(file, option.help);
-        fprintf(file, ".%s%s%s\n", option.fallback[0] ? " Default: " : "", option.fallback,
-                option.fallback[0]  ? "."
-                : option.repeatable ? " May be repeated."
-                                    : "");
     }
 }
 
@@ -73,7 +92,8 @@ static void print_command_page(FILE *file, const cli_command *command)
         print_roff(file, command->examples[i + 1]);
         fprintf(file, "\n.fi\n");
     }
-    fprintf(file, "%s.SH SEE ALSO\n.BR medley (1)\n", EXIT_STATUS);
+    print_exit_status(file);
+    fprintf(file, ".SH SEE ALSO\n.BR medley (1)\n");
 }
 
 static void print_overview_page(FILE *file)
@@ -108,7 +128,7 @@ static void print_overview_page(FILE *file)
             fprintf(file, "\n");
         }
     }
-    fputs(EXIT_STATUS, file);
+    print_exit_status(file);
 }
 
 /* ---- completions ---- */
