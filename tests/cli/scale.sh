@@ -80,4 +80,4 @@ check "and learnt from" above "$("$MEDLEY" eval --model odd.medley --json odd.cs
 awk -F, -v OFS=, 'NR == 1 { print "tiny," $0; next } { print NR "e-42", $0 }' even.csv >tiny.csv
 expect_exit 0 "numbers too small for a scale" "$MEDLEY" train --quiet --model tiny.medley tiny.csv
 refuse() { expect_exit "$1" "$3" "$MEDLEY" train --model m.medley "${@:4}" && expect_text "$3: says so" "$2" "$err"; }
-refuse 2 "scale 'big' is not auto, none, center, standard, minmax or maxabs" "an unknown scale" --scale big even.csv
+refuse 2 "there is no scale 'big'; known: none, center, standard" "an unknown scale" --scale big even.csv

@@ -186,7 +186,7 @@ static void mistakes_are_explained(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         check_refused(data, ask(LIST(wrong[i].kernel), NULL, "each+all"), wrong[i].expected);
     check_refused(data, ask(LIST("linear"), LIST("big"), "all"),
-                  "'big' is not auto, none, center, standard, minmax or maxabs");
+                  "there is no scale 'big'; known: none, center, standard, minmax, maxabs, auto");
     check_refused(data, ask(LIST("linear"), LIST("left=minmax"), "all"), "there is no view 'left'");
     check_refused(data, ask(LIST("linear"), NULL, "some"), "'some' are not known");
     medley_dataset_free(data);

@@ -264,7 +264,7 @@ static void data_that_do_not_fit_are_refused(void **state)
         const char *phrase;
     } cases[] = {
         {model, narrow, MEDLEY_BAD_INPUT, "2 feature columns found, the model expects 4"},
-        {model, wrong_size, MEDLEY_USAGE, "give that as well"},
+        {model, wrong_size, MEDLEY_USAGE, "besides others (view 'all'); name that, too"},
         {model, unlabelled, MEDLEY_USAGE, "there are no labels to compare with"},
         {on_grams, narrow, MEDLEY_USAGE, "give `gram`"},
         {on_grams, wrong_size, MEDLEY_BAD_INPUT, "29 columns, expected one for each of the 30"},

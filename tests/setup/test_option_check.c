@@ -114,7 +114,7 @@ static void sentences_name_the_option_and_who_takes_it(void **state)
         {"epochs=5", &md_task_chain, "obscure",
          "`epochs` is about methods spom, pegasos, om2, frank-wolfe, fista, gauss-seidel-pegasos, "
          "simplemkl-pegasos, average and best and has no place in `method=obscure`; method obscure "
-         "has `epochs1` and `epochs2`"},
+         "has `epochs1` and `epochs2`, methods with a certificate stop by `gap` and `max-iter`"},
         {"tags=XPOS", &md_task_chain, "spom",
          "`tags` is about task tree and has no place in `task=chain`; give a CoNLL-U file and "
          "`task=tree`"},

@@ -456,7 +456,7 @@ static void other_dense_columns_and_missing_tables_are_refused(void **state)
     assert_string_equal(error.file, "data.csv");
     error = (medley_error){0};
     assert_int_equal(md_view_extract(&matrix, &views[0], other, &error), MEDLEY_USAGE);
-    assert_non_null(strstr(error.message, "give that as well"));
+    assert_non_null(strstr(error.message, "name that, too"));
     error = (medley_error){0};
     assert_int_equal(md_view_extract(&matrix, &views[1], other, &error), MEDLEY_USAGE);
     assert_non_null(strstr(error.message, "give `view=fou=FILE`"));
