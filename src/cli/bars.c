@@ -118,9 +118,11 @@ static bool are_weights_alike(const medley_summary *summary)
 /* What the last column counts: of kernels rows, of templates and of pairs of labels features. */
 static const char *count_title(const medley_summary *summary)
 {
+    const medley_task_info *task = medley_task_about(summary->task);
     if (summary->support_rows == 0)
         return "features";
-    return strcmp(summary->task, "chain") == 0 ? "rows/features" : "support rows";
+    return task != NULL && strcmp(task->parts, task->examples) != 0 ? "rows/features"
+                                                                    : "support rows";
 }
 
 void cli_print_blocks(FILE *file, const medley_summary *summary, size_t top)

@@ -267,11 +267,11 @@ static medley_status parse(cli_arguments *arguments, int count, char **words, me
             options_end = true;
             i++;
         } else if (!options_end && strncmp(words[i], "--", 2) == 0) {
-            int used;
+            int used = 1;
             CLI_TRY(parse_option(arguments, count - i, words + i, &used, error));
             i += used;
         } else if (!options_end && words[i][0] == '-' && words[i][1] != '\0') {
-            int used;
+            int used = 1;
             CLI_TRY(parse_letter(arguments, count - i, words + i, &used, error));
             i += used;
         } else {

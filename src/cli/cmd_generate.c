@@ -45,9 +45,8 @@ static medley_status write_tables(const medley_dataset *dataset, const char *out
 }
 
 /* All that is in a file, with a 0 behind it; NULL: it cannot be read. The caller frees it. */
-static char *read_text(const char *path)
+static char *read_text(const char *path, size_t size)
 {
-    const size_t size = cli_file_bytes(path);
     char *text = calloc(size + 1, 1);
     FILE *file = fopen(path, "rb");
     const bool fine = text != NULL && file != NULL && fread(text, 1, size, file) == size;
@@ -68,20 +67,22 @@ static medley_status print_json(const medley_dataset *dataset, const char *forma
     CLI_OWNED(free) char *text = NULL;
     if (medley_dataset_table_count(dataset) > 1)
         return write_tables(dataset, "-", format, error); /* says that there are several */
-    if (strcmp(format, "npy") == 0)
-        return cli_refuse(error, "npy is no text; give --output FILE.npy, or another --to");
     snprintf(path, sizeof path, "%s/medley-XXXXXX", folder != NULL ? folder : "/tmp");
     const int made = mkstemp(path);
     if (made < 0)
         return cli_error(error, MEDLEY_FAILED, "%s: cannot be written", path);
     close(made);
     const medley_status status = medley_dataset_write(dataset, path, format, error);
+    const size_t size = cli_file_bytes(path);
     if (status >= 0)
-        text = read_text(path);
+        text = read_text(path, size);
     unlink(path);
     CLI_TRY(status);
     if (text == NULL)
         return cli_error(error, MEDLEY_FAILED, "%s: cannot be read", path);
+    if (strlen(text) != size)
+        return cli_refuse(
+            error, "data of format %s are no text; give --output FILE, or another --to", format);
     json_open(stdout, NULL, '{');
     json_string(stdout, "format", format);
     cli_json_dataset(dataset);
