@@ -139,7 +139,8 @@ medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, 
     const char *const heads[] = {"#row",
                                  "right",
                                  "predicted",
-                                 "#confidence",
+                                 md_report_is_calibrated(report) ? "#confidence"
+                                                                 : "#confidence, uncalibrated",
                                  report->options.data->table_count > 0 ? "what stands out" : NULL,
                                  NULL};
     md_html *html = &report->html;
