@@ -224,3 +224,12 @@ const char *cli_report_name(char name[CLI_NAME_BYTES], const char *path)
         *ending = '\0';
     return name;
 }
+
+const char *cli_held_out_name(char name[CLI_NAME_BYTES], const cli_arguments *arguments)
+{
+    char file[CLI_NAME_BYTES];
+    const bool named = arguments->word_count > 0 && strcmp(arguments->words[0], "-") != 0;
+    snprintf(name, CLI_NAME_BYTES, "the held-out rows%s%.200s", named ? " of " : "",
+             named ? cli_report_name(file, arguments->words[0]) : "");
+    return name;
+}

@@ -71,6 +71,8 @@ static void draw(md_report *report, const md_reliability *reliability)
         x[count] = bin->probability / (double)bin->rows;
         y[count++] = bin->right / (double)bin->rows;
     }
+    if (count < 3) /* the table tells as much */
+        return;
     md_chart_figure(html, &chart, "Right heads by their probability",
                     "on the dotted line both are the same");
     md_chart_line(html, &chart, ends, ends, 2, "line guide");

@@ -16,7 +16,7 @@ best=$(awk '/^(the|its|directions).* %  / { s = $0; sub(/ %.*/, "", s); sub(/.* 
             END { print b }' "$out")
 mixture=$(awk '/^all nine/ { print $5 }' "$out")
 check "with this seed together they are best" above "$mixture" "$best"
-expect_text "the weights as bars" '^rbf\(sigma2=5\)@all .*█' "$out"
+expect_text "the weights as bars, under the names from above" '^the whole letter .*█' "$out"
 expect_text "what to type next" '^  medley train --model my.medley' "$out"
 check "the report is there" test -s medley-demo.html
 expect_text "with the comparison" 'id="contender-dots"' medley-demo.html
