@@ -364,7 +364,9 @@ medley_status cli_tell_provenance(medley_report_options *options, cli_provenance
                                   medley_error *error);
 void cli_provenance_clear(cli_provenance *provenance);
 
-/* "the held-out rows of wave.csv". */
+/* The name of the file of DATA; NULL: they come from elsewhere. With words before it: "the held-out
+ * rows of wave.csv", or without a name "the held-out rows". */
+const char *cli_data_name(char name[CLI_NAME_BYTES], const cli_arguments *arguments);
 const char *cli_held_out_name(char name[CLI_NAME_BYTES], const cli_arguments *arguments);
 
 /* ---- drawing (bars.c) ---- */

@@ -172,7 +172,7 @@ static medley_status write_report(const cli_arguments *arguments, const struct r
     options.data = run->measured;
     options.data_name = dev != NULL             ? cli_report_name(name, dev)
                         : run->measured != NULL ? cli_held_out_name(name, arguments)
-                                                : NULL;
+                                                : cli_data_name(name, arguments);
     options.data_chose = run->measured != NULL;
     options.threads = cli_threads(arguments);
     CLI_TRY(cli_tell_provenance(&options, &provenance, arguments, NULL, error));

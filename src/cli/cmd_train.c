@@ -107,7 +107,7 @@ static medley_status write_report(const cli_arguments *arguments, struct run *ru
     options.data = given->held_out != NULL ? given->held_out : given->dev;
     options.data_name = given->held_out != NULL ? cli_held_out_name(name, arguments)
                         : given->dev != NULL    ? cli_report_name(name, cli_value(arguments, "dev"))
-                                                : NULL;
+                                                : cli_data_name(name, arguments);
     options.data_chose = given->held_out == NULL && given->dev != NULL &&
                          dev_chose(medley_model_summary(run->model));
     options.threads = cli_threads(arguments);

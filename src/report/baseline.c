@@ -99,7 +99,8 @@ medley_status md_report_find_baseline(md_report *report, medley_error *error)
     if (rows == 0)
         return MEDLEY_OK;
     if (report->target != NULL) {
-        report->baseline.value = error_of_mean(report->target, rows);
+        if (isfinite(report->evaluation.r2)) /* else the mean is all there is */
+            report->baseline.value = error_of_mean(report->target, rows);
     } else if (report->prediction->head != NULL) {
         report->baseline = neighbour_as_head(report);
     } else if (labels > 0) {

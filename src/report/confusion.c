@@ -53,7 +53,7 @@ static void write_matrix(md_report *report)
                    : longest > SHORT_LABEL ? "map upright"
                                            : "map",
                    "confusion-matrix");
-    md_html_element(html, "th", "corner", "true \xE2\x86\x93 predicted \xE2\x86\x92");
+    md_html_element(html, "th", "corner", "true \xE2\x86\x93");
     for (size_t k = 0; k < e->labels; k++)
         md_cell_head(html, "col", medley_model_label_name(report->model, k));
     md_table_body(html);

@@ -207,6 +207,9 @@ static void tell_score(md_report *report)
             md_html_textf(html, ", and %s the right relation as well",
                           md_figure_percent(e->las).text);
         tell_interval(report, html);
+        if (isfinite(e->exact_match))
+            md_html_textf(html, "; %s of whole sentences are right",
+                          md_figure_rough(e->exact_match).text);
         md_html_textf(html, ". The %s word as head of every word would be right in %s. ",
                       report->baseline.is_next ? "next" : "previous",
                       md_figure_percent(report->baseline.value).text);
@@ -253,13 +256,14 @@ static void warn_of_training_data(md_report *report)
     md_html_open_class(html, "p", "warning");
     md_html_element(html, "strong", NULL, "Warning: ");
     if (report->from_training == MD_ALL_TRAINING_ROWS)
-        md_html_text(html, "these are the data that the model was trained on: all of its support "
-                           "rows are among them. ");
+        md_html_text(html, "the model was trained on these data: all of its support rows are among "
+                           "them. ");
     else if (report->from_training == MD_AS_MANY_ROWS)
-        md_html_textf(html,
-                      "these are probably the data that the model was trained on: there are as "
-                      "many %s and %s. ",
-                      report->task->examples, report->task->parts);
+        md_html_textf(
+            html,
+            "the model was probably trained on these data: they have as many %s and %s as "
+            "there were in training. ",
+            report->task->examples, report->task->parts);
     else
         md_html_textf(html, "%s of the %s are among those that the model was trained on. ",
                       md_figure_count(report->known_rows).text,

@@ -5,6 +5,8 @@
 
 enum { COLOURED = 12, FAINT = 100, HUES = 8, BLOCK_NAME = 60 };
 
+static const char NO_WEIGHTS[] = "No block has a weight anywhere on the path.";
+
 static bool present(const md_report *report)
 {
     return report->options.path != NULL && report->options.path->point_count > 0;
@@ -191,7 +193,7 @@ static void draw_weights(md_html *html, const struct walk *walk)
                               "path of penalties");
     char note[96];
     if (walk->drawn == 0) {
-        md_html_element(html, "p", NULL, "No block has a weight anywhere on the path.");
+        md_html_element(html, "p", NULL, NO_WEIGHTS);
         return;
     }
     chart.right = 18;
@@ -333,6 +335,10 @@ static void draw_all(md_html *html, const struct walk *walk)
 static void tell_points(md_html *html, const struct walk *walk)
 {
     const medley_path *path = walk->path;
+    if (walk->drawn == 0) {
+        md_html_element(html, "p", NULL, NO_WEIGHTS);
+        return;
+    }
     md_html_open(html, "p");
     for (size_t p = 0; p < path->point_count; p++) {
         md_html_textf(html, "With lambda %s there %s %s", md_figure_number(walk->lambda[p]).text,

@@ -37,9 +37,9 @@ static void draw(md_report *report)
     md_axis_include_all(&chart.x, p->value, p->rows);
     chart.y.low = chart.x.low; /* one scale for both, so that the diagonal is one */
     chart.y.high = chart.x.high;
-    char note[96] = "dotted diagonal: predicted = true";
+    char note[96] = "dotted: predicted = true";
     if (p->rows > MOST_POINTS)
-        snprintf(note, sizeof note, "dotted diagonal: predicted = true; one row in %zu",
+        snprintf(note, sizeof note, "dotted: predicted = true; one row in %zu",
                  p->rows / MOST_POINTS + 1);
     md_chart_figure(html, &chart, "Predicted against true values", note);
     const double ends[2] = {chart.x.low, chart.x.high};

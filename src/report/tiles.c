@@ -51,7 +51,7 @@ static void tile_score(md_report *report)
                  report->from_training == MD_SOME_TRAINING_ROWS ? "with rows of the training data"
                                                                 : "on the training data");
     else if (isfinite(interval.low) && !e->has_chunks)
-        snprintf(below, sizeof below, "95 %% confidence: %.1f to %.1f %%", 100 * interval.low,
+        snprintf(below, sizeof below, "95 %% CI: %.1f to %.1f %%", 100 * interval.low,
                  100 * interval.high);
     else if (isfinite(e->las))
         snprintf(below, sizeof below, "UAS %s", md_figure_percent(e->uas).text);

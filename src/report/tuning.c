@@ -231,17 +231,11 @@ static void write_trials(md_html *html, const medley_tuning *tuning, const size_
 
 static void tell(md_html *html, const medley_tuning *tuning)
 {
-    const medley_trial *best = &tuning->trials[tuning->best];
     md_html_open(html, "p");
-    md_html_textf(html, "%s in %s, %s altogether. Best: ",
+    md_html_textf(html, "%s in %s, learnt in %s altogether.",
                   md_figure_of(tuning->trial_count, "combination", "combinations").text,
                   md_figure_of(tuning->fold_count, "fold", "folds").text,
                   md_figure_seconds(tuning->seconds_total).text);
-    md_html_open(html, "strong");
-    write_values(html, tuning, tuning->best);
-    md_html_close(html);
-    md_html_textf(html, " with %s %s.", tuning->measure,
-                  md_measure_text(tuning->higher_is_better)(best->mean).text);
     md_html_close(html);
 }
 
@@ -258,8 +252,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     const medley_tuning *tuning = report->options.tuning;
     MD_OWNED(free) size_t *order = NULL;
     MEDLEY_TRY(md_rank(&order, tuning->trial_count, merit, tuning, error));
-    if (tuning->best < tuning->trial_count)
-        tell(html, tuning);
+    tell(html, tuning);
     if (tuning->option_count == 1 && tuning->trial_count > 2 && tuning->best < tuning->trial_count)
         MEDLEY_TRY(write_curve(html, tuning, error));
     if (tuning->option_count == 2)
