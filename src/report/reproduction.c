@@ -31,8 +31,8 @@ static medley_status write_section(md_report *report, medley_error *error)
     md_html *html = &report->html;
     static const char *const heads[] = {"what", "value", NULL};
     if (given(report->options.command)) { /* whole, however long it is */
-        md_html_open_class(html, "p", "command");
-        md_html_element(html, "code", NULL, report->options.command);
+        md_frame_open(html, "Command line");
+        md_html_element(html, "code", "command", report->options.command);
         md_html_close(html);
     }
     md_frame_open(html, "Reproduction");

@@ -39,7 +39,7 @@ const char md_report_style[] =
 ".story strong{font-weight:600}\n"
 ".warning{border-left:4px solid var(--warn);padding-left:1rem}\n"
 ".warning strong{color:var(--warn)}\n"
-".command code{overflow-wrap:anywhere;white-space:pre-wrap}\n"
+".command{display:block;width:max-content;margin:.75rem 0;white-space:pre}\n"
 ".note{color:var(--muted);font-size:.875rem}\n"
 ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(clamp(9rem,24vw,11.5rem),100%),1fr));"
 "gap:1.5rem 2rem;margin:2.25rem 0 0}\n"
@@ -192,5 +192,5 @@ const char md_report_style[] =
 "@media print{body{font-size:10.5pt}header{padding-top:0}nav{display:none}"
 "section{margin-top:2rem;break-inside:auto}h2,h3,figcaption{break-after:avoid}"
 "figure,.card,.tiles,tr{break-inside:avoid}.frame,details>.frame{overflow:visible;max-height:none}"
-"*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+".command{white-space:pre-wrap;width:auto}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
 /* clang-format on */

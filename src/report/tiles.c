@@ -78,7 +78,7 @@ static void tile_baseline(md_report *report)
     if (!isfinite(baseline->value))
         return;
     if (baseline->label != NULL) {
-        md_text_addf(&below, "always ");
+        md_text_addf(&below, report->evaluation.has_chunks ? "of labels, always " : "always ");
         md_html_shorten(&below, baseline->label, LABEL_LETTERS);
         tile(&report->html, "majority-class baseline", md_figure_percent(baseline->value).text,
              below.data);

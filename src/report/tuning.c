@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-enum { MOST_TRIALS = 60, MOST_VALUES = 30 };
+enum { MOST_TRIALS = 60, MOST_VALUES = 30, FEW_VALUES = 8 };
 
 static bool present(const md_report *report)
 {
@@ -140,7 +140,7 @@ static void write_map(md_html *html, const medley_tuning *tuning)
         md_axis_round(&range, 2);
     md_figure_open(html, tuning->measure, "stronger colour is better; mean over the folds");
     md_frame_open(html, "Map of the measure");
-    md_table_begin(html, "map", NULL);
+    md_table_begin(html, width <= FEW_VALUES ? "map large" : "map", NULL);
     md_html_elementf(html, "th", "corner", "%s ↓ %s →", tuning->options[0], tuning->options[1]);
     for (size_t c = 0; c < width; c++)
         md_cell_head(html, "col", columns[c]);

@@ -62,13 +62,13 @@ check "nothing but the report" cmp -s "$out" wave.html
 expect_text "the rest is told elsewhere" 'report written to /dev/stdout' "$err"
 
 # ---- how it came about ----
-expect_text "the command line" '<code>medley train --model wave.medley .*--report trained.html train.csv</code>' \
+expect_text "the command line" '<code class="command">medley train --model wave.medley .*--report trained.html train.csv</code>' \
     trained.html
 expect_text "the date of SOURCE_DATE_EPOCH" 'date</th><td><bdi>2001-09-09 01:46 UTC</bdi>' trained.html
 expect_text "the file of the data" 'the held-out rows of train.csv' trained.html
 expect_text "the version" 'version</th><td><bdi>Medley [0-9.]+' trained.html
 expect_text "words are quoted, and where it was written is left out" \
-    '<code>medley report wave.medley test.csv --title &#39;A &amp; B&#39; --json</code>' on.html
+    '<code class="command">medley report wave.medley test.csv --title &#39;A &amp; B&#39; --json</code>' on.html
 SOURCE_DATE_EPOCH= "$MEDLEY" report wave.medley --output now.html --quiet
 expect_text "else the clock's" "date</th><td><bdi>$(date -u +%Y)-" now.html
 
@@ -79,6 +79,10 @@ refute_text "no interval" '95 % C' known.html
 refute_text "on other data no warning" 'Warning' on.html
 expect_text "an interval" '95 % CI: ' on.html
 expect_text "and a baseline" 'majority-class baseline' on.html
+expect_text "probabilities as they come are uncalibrated" 'Confidence is uncalibrated' on.html
+"$MEDLEY" train --model sure.medley "${quick[@]}" --calibrate train.csv
+expect_exit 0 "a calibrated model" "$MEDLEY" report sure.medley test.csv
+refute_text "is not called so" 'uncalibrated' sure.html
 expect_exit 0 "tune --report" "$MEDLEY" tune --quiet --cv 2 --kernel linear --C 0.1,1 --model tuned.medley \
     --report tuned.html train.csv
 expect_text "begins with the tuning" '<title>Tuning of C</title>' tuned.html

@@ -157,7 +157,7 @@ static void training_data_are_known_in_any_order(void **state)
     check_has_not(html, "Warning");
     check_has(html, "95 % confidence");
     check_has(html, "95 % CI: ");
-    check_has(html, "confidence, uncalibrated");
+    check_has(html, "Confidence is uncalibrated");
     free(html);
     medley_model_free(model);
     medley_dataset_free(half);
@@ -206,7 +206,7 @@ static void what_is_needed_to_repeat_it_is_told(void **state)
     options.data_name = "wave.csv";
     html = report_text(model, &options);
     check_markup(html);
-    check_has(html, "<code>medley report &#39;&lt;b&gt;&#39;</code>");
+    check_has(html, "<code class=\"command\">medley report &#39;&lt;b&gt;&#39;</code>");
     check_has(html, "date</th><td><bdi>2020-02-03</bdi>");
     check_has(html, "data</th><td><bdi>wave.csv</bdi>");
     check_has(html, "version</th><td><bdi>Medley ");
