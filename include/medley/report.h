@@ -37,13 +37,19 @@ typedef struct medley_report_options {
     const char *tags; /**< of parsers: the column of tags; NULL: the one used in training */
     bool data_chose;  /**< the model was selected with these data (its epoch, its penalty): the
                            report says so, and gives no confidence interval */
+    const char *const *block_names; /**< [blocks of the model's summary] what the report calls them;
+                                         an entry that is NULL: the block's own name; NULL: all of
+                                         them by their own names */
+    const char *command; /**< for those who want to repeat it: the command line; NULL: none */
+    const char *date;    /**< the same: when it was written, as text; NULL: none. The library does
+                              not look at the clock, so that the same calls write the same bytes */
 } medley_report_options;
 
 /** The defaults: 24 examples, 30 blocks, all processors. */
 #define MEDLEY_REPORT_OPTIONS_INIT                                                                 \
     {                                                                                              \
         sizeof(medley_report_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 24, 30, 0, NULL,     \
-            false                                                                                  \
+            false, NULL, NULL, NULL                                                                \
     }
 
 /**

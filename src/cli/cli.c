@@ -369,7 +369,10 @@ static int run_command(const cli_command *command, int count, char **words)
     const char *group = help_group(count, words);
     if (group != NULL)
         return print_help_group(command, group);
-    cli_arguments arguments = {.command = command, .json = asks_for(count, words, "--json")};
+    cli_arguments arguments = {.command = command,
+                               .json = asks_for(count, words, "--json"),
+                               .typed = words,
+                               .typed_count = (size_t)count};
     CLI_OWNED(free)
     struct cli_given *given = arguments.given = calloc((size_t)count + 1, sizeof *given);
     CLI_OWNED(free)

@@ -89,6 +89,8 @@ struct cli_arguments {
     size_t given_count;
     const char **words; /* positional */
     size_t word_count;
+    char *const *typed; /* [typed_count] the command line after the command's name */
+    size_t typed_count;
     bool json, quiet;
     bool interrupted; /* set by the command: Ctrl-C cut its work short */
 
@@ -345,6 +347,27 @@ enum { CLI_NAME_BYTES = 256 };
 /* What reports call a file: its name without folder and ending .medley; a very long one is cut
  * between two characters. */
 const char *cli_report_name(char name[CLI_NAME_BYTES], const char *path);
+
+/* ---- how a report came about (provenance.c) ---- */
+
+enum { CLI_DATE_BYTES = 40 };
+
+typedef struct cli_provenance {
+    char *command;
+    char date[CLI_DATE_BYTES];
+} cli_provenance;
+
+/* Fills command and date of the options, without the option left_out (NULL: none). provenance must
+ * outlive them, and is cleared whatever comes back. */
+medley_status cli_tell_provenance(medley_report_options *options, cli_provenance *provenance,
+                                  const cli_arguments *arguments, const char *left_out,
+                                  medley_error *error);
+void cli_provenance_clear(cli_provenance *provenance);
+
+/* The name of the file of DATA; NULL: they come from elsewhere. With words before it: "the held-out
+ * rows of wave.csv", or without a name "the held-out rows". */
+const char *cli_data_name(char name[CLI_NAME_BYTES], const cli_arguments *arguments);
+const char *cli_held_out_name(char name[CLI_NAME_BYTES], const cli_arguments *arguments);
 
 /* ---- drawing (bars.c) ---- */
 

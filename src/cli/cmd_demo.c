@@ -42,6 +42,15 @@ static const char *title_of(size_t run)
     return run < KERNEL_COUNT ? kernels[run].title : TITLES[run - KERNEL_COUNT];
 }
 
+/* What the demo calls a block of the mixture: a kernel, or the pairs of neighbouring letters. */
+static const char *block_title(const char *name)
+{
+    for (size_t k = 0; k < KERNEL_COUNT; k++)
+        if (strcmp(kernels[k].spec, name) == 0)
+            return kernels[k].title;
+    return "pairs of neighbouring letters";
+}
+
 /* ---- words in the terminal ---- */
 
 /* One line of pixels of two rows, two pixels in a character. */
@@ -159,17 +168,24 @@ static medley_status learn_all(struct demo *demo, medley_error *error)
 /* ---- results ---- */
 
 /* The folder may be one that must not be written to: then the demo goes on without a file. */
-static void write_report(struct demo *demo, const char *path)
+static void write_report(struct demo *demo, const cli_arguments *arguments, const char *path)
 {
     medley_error error = {0};
     char text[1200];
+    const char *names[KERNEL_COUNT + 1] = {NULL};
+    const medley_summary *s = medley_model_summary(demo->mixture);
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
+    CLI_CLEARED(cli_provenance_clear) cli_provenance provenance = {0};
+    for (size_t m = 0; m < s->block_count && m <= KERNEL_COUNT; m++)
+        names[m] = block_title(s->blocks[m].name);
+    options.block_names = names;
     options.title = "Handwritten words, read with nine kernels";
     options.data = demo->test;
     options.data_name = "words that training did not see";
     options.contenders = demo->lines;
     options.contender_count = RUN_COUNT;
-    if (medley_report_write(demo->mixture, path, &options, &error) >= 0) {
+    if (cli_tell_provenance(&options, &provenance, arguments, NULL, &error) >= 0 &&
+        medley_report_write(demo->mixture, path, &options, &error) >= 0) {
         demo->report = path;
         return;
     }
@@ -200,10 +216,25 @@ static void print_json(const struct demo *demo)
     json_end(stdout);
 }
 
+/* Under the demo's own names. */
+static void print_blocks(const medley_summary *summary)
+{
+    medley_summary named = *summary;
+    medley_block_info blocks[KERNEL_COUNT + 1];
+    named.block_count = 0;
+    for (size_t m = 0; m < summary->block_count && m <= KERNEL_COUNT; m++) {
+        blocks[m] = summary->blocks[m];
+        blocks[m].name = block_title(blocks[m].name);
+        named.block_count++;
+    }
+    named.blocks = blocks;
+    cli_print_blocks(stdout, &named, KERNEL_COUNT + 1);
+}
+
 static void print_end(const struct demo *demo)
 {
     printf("\nWhat the mixture has learnt about its kernels:\n\n");
-    cli_print_blocks(stdout, medley_model_summary(demo->mixture), KERNEL_COUNT + 1);
+    print_blocks(medley_model_summary(demo->mixture));
     printf("\n%.1f s altogether. ", demo->seconds);
     if (demo->report != NULL)
         printf("The report, with the words: open %s in a browser.", demo->report);
@@ -244,7 +275,7 @@ static medley_status run_demo(cli_arguments *arguments, medley_error *error)
         print_beginning(&demo);
     CLI_TRY(learn_all(&demo, error));
     if (!cli_flag(arguments, "no-report"))
-        write_report(&demo, path != NULL ? path : "medley-demo.html");
+        write_report(&demo, arguments, path != NULL ? path : "medley-demo.html");
     demo.seconds = cli_clock() - start;
     if (demo.json)
         print_json(&demo);

@@ -165,15 +165,17 @@ static medley_status write_report(const cli_arguments *arguments, const struct r
                                   const char *path, medley_error *error)
 {
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
+    CLI_CLEARED(cli_provenance_clear) cli_provenance provenance = {0};
     const char *dev = cli_value(arguments, "dev");
     char name[CLI_NAME_BYTES];
     options.path = run->path;
     options.data = run->measured;
     options.data_name = dev != NULL             ? cli_report_name(name, dev)
-                        : run->measured != NULL ? "the held-out rows"
-                                                : NULL;
+                        : run->measured != NULL ? cli_held_out_name(name, arguments)
+                                                : cli_data_name(name, arguments);
     options.data_chose = run->measured != NULL;
     options.threads = cli_threads(arguments);
+    CLI_TRY(cli_tell_provenance(&options, &provenance, arguments, NULL, error));
     return medley_report_write(run->model, path, &options, error);
 }
 

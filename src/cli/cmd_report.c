@@ -101,6 +101,7 @@ static medley_status run_report(cli_arguments *arguments, medley_error *error)
     CLI_OWNED(medley_model_free) medley_model *model = NULL;
     CLI_OWNED(medley_dataset_free) medley_dataset *data = NULL;
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
+    CLI_CLEARED(cli_provenance_clear) cli_provenance provenance = {0};
     char own[PATH_BYTES];
     char title[CLI_NAME_BYTES];
     char name[6 * CLI_NAME_BYTES] = "the data";
@@ -123,6 +124,8 @@ static medley_status run_report(cli_arguments *arguments, medley_error *error)
     options.data_name = data != NULL ? name : NULL;
     options.threads = cli_threads(arguments);
     options.tags = cli_value(arguments, "tags");
+    /* where it is written changes nothing in it */
+    CLI_TRY(cli_tell_provenance(&options, &provenance, arguments, "output", error));
     CLI_TRY(medley_report_write(model, output, &options, error));
     tell(arguments, output);
     return MEDLEY_OK;
@@ -152,8 +155,11 @@ const cli_command cli_command_report = {
     .summary = "what a model has learnt, as one HTML file to look at",
     .description =
         "Writes an HTML file that needs nothing else (no network, no script): a summary in plain "
-        "words, the blocks by weight, the course of training, the settings. With labelled DATA "
-        "also errors and what they look like: confusions, images, tagged sentences, trees.",
+        "words, the blocks by weight, the course of training, the settings, the command line and "
+        "the "
+        "date (that of SOURCE_DATE_EPOCH where it is set). With labelled DATA also how good the "
+        "model is beside a baseline that learns nothing, and its errors: confusion matrix, images, "
+        "tagged sentences, trees. A warning says if DATA are those that the model was trained on.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .model = CLI_READS_MODEL,

@@ -102,14 +102,16 @@ static medley_status write_report(const cli_arguments *arguments, struct run *ru
     char title[CLI_NAME_BYTES];
     char name[CLI_NAME_BYTES];
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
+    CLI_CLEARED(cli_provenance_clear) cli_provenance provenance = {0};
     options.title = cli_report_name(title, cli_value(arguments, "model"));
     options.data = given->held_out != NULL ? given->held_out : given->dev;
-    options.data_name = given->held_out != NULL ? "the held-out rows"
+    options.data_name = given->held_out != NULL ? cli_held_out_name(name, arguments)
                         : given->dev != NULL    ? cli_report_name(name, cli_value(arguments, "dev"))
-                                                : NULL;
+                                                : cli_data_name(name, arguments);
     options.data_chose = given->held_out == NULL && given->dev != NULL &&
                          dev_chose(medley_model_summary(run->model));
     options.threads = cli_threads(arguments);
+    CLI_TRY(cli_tell_provenance(&options, &provenance, arguments, NULL, error));
     CLI_TRY(medley_report_write(run->model, path, &options, error));
     run->report = path;
     return MEDLEY_OK;

@@ -136,8 +136,12 @@ static medley_status write_report(const cli_arguments *arguments, const struct r
                                   const char *path, medley_error *error)
 {
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
+    CLI_CLEARED(cli_provenance_clear) cli_provenance provenance = {0};
+    char name[CLI_NAME_BYTES];
     options.tuning = run->tuning;
+    options.data_name = cli_data_name(name, arguments);
     options.threads = cli_threads(arguments);
+    CLI_TRY(cli_tell_provenance(&options, &provenance, arguments, NULL, error));
     return medley_report_write(run->model, path, &options, error);
 }
 

@@ -224,3 +224,18 @@ const char *cli_report_name(char name[CLI_NAME_BYTES], const char *path)
         *ending = '\0';
     return name;
 }
+
+const char *cli_data_name(char name[CLI_NAME_BYTES], const cli_arguments *arguments)
+{
+    const bool named = arguments->word_count > 0 && strcmp(arguments->words[0], "-") != 0;
+    return named ? cli_report_name(name, arguments->words[0]) : NULL;
+}
+
+const char *cli_held_out_name(char name[CLI_NAME_BYTES], const cli_arguments *arguments)
+{
+    char buffer[CLI_NAME_BYTES];
+    const char *file = cli_data_name(buffer, arguments);
+    snprintf(name, CLI_NAME_BYTES, "the held-out rows%s%.200s", file != NULL ? " of " : "",
+             file != NULL ? file : "");
+    return name;
+}

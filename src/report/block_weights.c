@@ -23,7 +23,10 @@ static void bar_row(md_report *report, size_t block, double largest, double cumu
     md_html *html = &report->html;
     const double value = md_report_block_value(report, block);
     md_html_open(html, "tr");
-    md_cell_head(html, "row", report->summary->blocks[block].name);
+    md_html_open(html, "th");
+    md_html_attribute(html, "scope", "row");
+    md_html_name(html, md_report_block_name(report, block));
+    md_html_close(html);
     md_html_open(html, "td");
     draw_bar(html, largest > 0 ? value / largest : 0, value);
     md_html_close(html);
@@ -90,7 +93,9 @@ static void title_table(const md_report *report, size_t shown, char *title, size
 static void write_table(md_report *report)
 {
     enum { MOST_ROWS = 10000 };
-    static const char *const heads[] = {"block", "#weight", "#norm", "#features", NULL};
+    const bool named = report->options.block_names != NULL; /* then their own names, too */
+    const char *const heads[] = {"block", "#weight", "#norm", "#features", named ? "kernel" : NULL,
+                                 NULL};
     md_html *html = &report->html;
     const medley_summary *s = report->summary;
     const size_t shown = s->block_count < MOST_ROWS ? s->block_count : MOST_ROWS;
@@ -101,10 +106,17 @@ static void write_table(md_report *report)
     for (size_t i = 0; i < shown; i++) {
         const medley_block_info *block = &s->blocks[report->by_weight[i]];
         md_html_open(html, "tr");
-        md_html_data_element(html, "td", NULL, block->name);
+        md_html_open(html, "td");
+        md_html_name(html, md_report_block_name(report, report->by_weight[i]));
+        md_html_close(html);
         md_cell_number(html, md_figure_number(block->weight).text);
         md_cell_number(html, md_figure_number(block->norm).text);
         md_cell_number(html, md_figure_count(block->features).text);
+        if (named) {
+            md_html_open(html, "td");
+            md_html_name(html, block->name);
+            md_html_close(html);
+        }
         md_html_close(html);
     }
     md_html_close_all(html, 2);

@@ -7,7 +7,8 @@ static const double LEAST_LEFT = 30;
 static const double TOP = 8;
 static const double RIGHT = 14;
 static const double BOTTOM = 34;
-static const double DIGIT = 7; /* width of one */
+static const double DIGIT = 7;  /* width of one */
+static const double TITLE = 18; /* height of the title of y */
 
 enum { MOST_TICKS = 24, Y_TICKS = 5, X_TICKS = 5 };
 
@@ -229,6 +230,8 @@ static void draw_grid(md_html *html, const md_chart *chart)
                     ticks.text[t].text);
     }
     grid_line(html, left, floor_y, right, floor_y, "axis");
+    if (chart->y.title[0] != '\0')
+        md_svg_text(html, NULL, 0, 11, "start", chart->y.title);
     md_svg_text(html, NULL, right, chart->height - 3, "end", chart->x.title);
 }
 
@@ -237,6 +240,11 @@ void md_chart_open(md_html *html, md_chart *chart)
     struct ticks ticks;
     find_y_ticks(&ticks, chart);
     chart->left = fmax(LEAST_LEFT, 6 + ticks.widest);
+    if (chart->y.title[0] != '\0') /* it stands above the axis */
+        chart->above = fmax(chart->above, TITLE);
+    if (chart->square)
+        chart->height =
+            MD_CHART_WIDTH - chart->left - RIGHT - chart->right + TOP + chart->above + BOTTOM;
     md_svg_open(html, "chart", MD_CHART_WIDTH, chart->height, chart->label);
     md_html_open_class(html, "g", "grid");
     draw_grid(html, chart);

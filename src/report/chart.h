@@ -36,7 +36,8 @@ double md_axis_share(const md_axis *axis, double value);
 
 typedef struct md_chart {
     md_axis x, y;
-    double height;     /* of 400 units width */
+    double height;     /* of 400 units width; found by md_chart_open if square */
+    bool square;       /* a unit of x is as long as one of y if their ranges are the same */
     const char *label; /* for screen readers */
     double right;      /* room for labels at the end of lines */
     double above;      /* room for words above the lines (md_chart_head) */

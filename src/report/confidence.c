@@ -17,8 +17,8 @@ static const double MOST_ERROR = 0.1; /* of probabilities that are of use */
 
 bool md_report_is_reliable(const md_report *report)
 {
-    return present(report) && (isfinite(report->summary->temperature) ||
-                               report->evaluation.calibration_error <= MOST_ERROR);
+    return present(report) &&
+           (md_report_is_calibrated(report) || report->evaluation.calibration_error <= MOST_ERROR);
 }
 
 static md_reliability count_words(const md_report *report)
@@ -41,7 +41,7 @@ static void tell(md_report *report)
                   "right. The mean distance from that is %s, the calibration error.",
                   md_figure_percent(e->calibration_error).text);
     if (e->calibration_error > MOST_ERROR)
-        md_html_text(html, isnan(report->summary->temperature)
+        md_html_text(html, !md_report_is_calibrated(report)
                                ? " The scores were not calibrated: train with --calibrate."
                                : " That is much: the scores were calibrated with few sentences, or "
                                  "with others than these.");
@@ -51,10 +51,13 @@ static void tell(md_report *report)
 static void draw(md_report *report, const md_reliability *reliability)
 {
     md_html *html = &report->html;
-    md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick_percent, "probability of the head"),
-                      .y = MD_AXIS_INIT(md_figure_tick_percent, ""),
-                      .height = 300,
-                      .label = "Share of right heads against their probability"};
+    md_chart chart = {
+        .x = MD_AXIS_INIT(md_figure_tick_percent, md_report_is_calibrated(report)
+                                                      ? "probability of the head"
+                                                      : "probability of the head, uncalibrated"),
+        .y = MD_AXIS_INIT(md_figure_tick_percent, "right heads"),
+        .square = true,
+        .label = "Share of right heads against their probability"};
     const double ends[2] = {0, 1};
     double x[MD_RELIABILITY_BINS];
     double y[MD_RELIABILITY_BINS];
@@ -68,6 +71,8 @@ static void draw(md_report *report, const md_reliability *reliability)
         x[count] = bin->probability / (double)bin->rows;
         y[count++] = bin->right / (double)bin->rows;
     }
+    if (count < 3) /* the table tells as much */
+        return;
     md_chart_figure(html, &chart, "Right heads by their probability",
                     "on the dotted line both are the same");
     md_chart_line(html, &chart, ends, ends, 2, "line guide");

@@ -3,7 +3,7 @@
  * that is made coarser until it fits. */
 #include "report/report.h"
 
-enum { MOST_LABELS = 30, MOST_PAIRS = 25, MAP_CELLS = 64, SHORT_LABEL = 3, FEW_LABELS = 6 };
+enum { MOST_LABELS = 30, MOST_PAIRS = 25, MAP_CELLS = 64, SHORT_LABEL = 3, FEW_LABELS = 8 };
 
 static bool present(const md_report *report)
 {
@@ -39,7 +39,7 @@ static void write_matrix(md_report *report)
 {
     md_html *html = &report->html;
     const medley_evaluation *e = &report->evaluation;
-    md_figure_open(html, "Right labels down, predicted ones across",
+    md_figure_open(html, "True labels down, predicted ones across",
                    "bold on the diagonal: right answers; others: errors, redder where they are a "
                    "larger share of their row");
     md_frame_open(html, "Confusion matrix");
@@ -49,11 +49,11 @@ static void write_matrix(md_report *report)
         longest = length > longest ? length : longest;
     }
     md_table_begin(html,
-                   longest > SHORT_LABEL     ? "map upright"
-                   : e->labels <= FEW_LABELS ? "map large"
-                                             : "map",
+                   e->labels <= FEW_LABELS ? "map large"
+                   : longest > SHORT_LABEL ? "map upright"
+                                           : "map",
                    "confusion-matrix");
-    md_html_element(html, "th", "corner", "right \xE2\x86\x93");
+    md_html_element(html, "th", "corner", "true \xE2\x86\x93");
     for (size_t k = 0; k < e->labels; k++)
         md_cell_head(html, "col", medley_model_label_name(report->model, k));
     md_table_body(html);
@@ -117,7 +117,7 @@ static medley_status write_compact(md_report *report, medley_error *error)
     snprintf(note, sizeof note,
              step > 1 ? "each cell is %zu by %zu labels" : "a cell for each pair", step, step);
     md_html_open_class(html, "div", "pair");
-    md_figure_open(html, "Right labels down, predicted ones across", note);
+    md_figure_open(html, "True labels down, predicted ones across", note);
     md_svg_open(html, "chart", (double)side, (double)side,
                 "Map of confusions: the diagonal holds right answers; the commonest errors "
                 "are in the table of confusions");
@@ -174,7 +174,7 @@ static medley_status write_unknown(md_report *report, medley_error *error)
 
 static void write_pairs(md_report *report, bool folded)
 {
-    static const char *const heads[] = {"right", "predicted", "#times", "#of its rows", NULL};
+    static const char *const heads[] = {"true", "predicted", "#times", "#of its rows", NULL};
     md_html *html = &report->html;
     const medley_evaluation *e = &report->evaluation;
     struct pair pairs[MOST_PAIRS];

@@ -24,12 +24,17 @@ static bool any_change(const double *values, size_t count)
     return false;
 }
 
+static size_t count_finite(const double *values, size_t count)
+{
+    size_t finite = 0;
+    for (size_t i = 0; i < count; i++)
+        finite += isfinite(values[i]) ? 1 : 0;
+    return finite;
+}
+
 static bool any_finite(const double *values, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i]))
-            return true;
-    return false;
+    return count_finite(values, count) > 0;
 }
 
 /* memory: for all columns. */
@@ -101,6 +106,23 @@ static void draw(md_html *html, const struct history *history, const struct curv
     md_html_close_all(html, 2);
 }
 
+/* Two points make no curve: "Objective: 0.9 after epoch 1, 0.5 after epoch 2." */
+static void tell_points(md_html *html, const struct history *history, const struct curve *curve)
+{
+    const char *before = "";
+    md_html_open(html, "p");
+    md_html_textf(html, "%s: ", curve->caption);
+    for (size_t i = 0; i < history->count; i++) {
+        if (!isfinite(curve->y[i]))
+            continue;
+        md_html_textf(html, "%s%s after epoch %s", before, curve->value(curve->y[i]).text,
+                      md_figure_count(i + 1).text);
+        before = ", ";
+    }
+    md_html_text(html, ".");
+    md_html_close(html);
+}
+
 static void draw_all(md_html *html, const struct history *history)
 {
     const bool dual = any_finite(history->dual, history->count);
@@ -116,9 +138,15 @@ static void draw_all(md_html *html, const struct history *history)
          history->accuracy, NULL, md_figure_tick_percent, md_figure_percent, false},
         {"Active blocks", NULL, "Line chart of the number of active blocks during training",
          history->active, NULL, md_figure_tick, md_figure_number, false}};
+    enum { COUNT = sizeof curves / sizeof *curves, FEWEST = 3 };
+    for (size_t c = 0; c < COUNT; c++)
+        if (count_finite(curves[c].y, history->count) < FEWEST &&
+            any_change(curves[c].y, history->count))
+            tell_points(html, history, &curves[c]);
     md_html_open_class(html, "div", "pair");
-    for (size_t c = 0; c < sizeof curves / sizeof *curves; c++)
-        if (any_change(curves[c].y, history->count))
+    for (size_t c = 0; c < COUNT; c++)
+        if (count_finite(curves[c].y, history->count) >= FEWEST &&
+            any_change(curves[c].y, history->count))
             draw(html, history, &curves[c]);
     md_html_close(html);
 }

@@ -116,7 +116,8 @@ medley_status md_draw_picture(md_report *report, size_t row, size_t end, medley_
     if (isfinite(confidence)) {
         md_html_open(html, "br");
         md_html_close(html);
-        md_html_elementf(html, "span", "note", "confidence %s", md_figure_rough(confidence).text);
+        md_html_elementf(html, "span", "note", "confidence %s%s", md_figure_rough(confidence).text,
+                         md_report_is_calibrated(report) ? "" : ", uncalibrated");
     }
     md_html_close(html);
     return MEDLEY_OK;

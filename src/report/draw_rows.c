@@ -137,7 +137,7 @@ static void write_row(md_report *report, size_t row, const double *moments)
 medley_status md_draw_rows(md_report *report, const size_t *rows, size_t count, medley_error *error)
 {
     const char *const heads[] = {"#row",
-                                 "right",
+                                 "true",
                                  "predicted",
                                  "#confidence",
                                  report->options.data->table_count > 0 ? "what stands out" : NULL,

@@ -277,7 +277,10 @@ static void write_row(const struct tree *tree, size_t word, bool relations)
 static void write_table(const struct tree *tree, const char *title, bool wrong_only)
 {
     /* the last one where there are probabilities */
-    const char *last = tree->probability != NULL ? "#probability of the head" : NULL;
+    const char *last = tree->probability == NULL ? NULL
+                       : md_report_is_calibrated(tree->report)
+                           ? "#probability of the head"
+                           : "#probability of the head, uncalibrated";
     const char *const heads[] = {
         "#", "word", "head", "relation", "predicted head", "predicted relation", last, NULL};
     const char *const heads_only[] = {"#", "word", "head", "predicted head", last, NULL};

@@ -169,6 +169,9 @@ static void tell(md_report *report, enum kind kind, size_t wrong, size_t count)
                                 : "; what stands out are the values farthest from the mean of "
                                   "their column");
     md_html_text(html, ". Rows are numbered among those looked at.");
+    if (report->prediction->score != NULL && !md_report_is_calibrated(report))
+        md_html_text(html, " Confidence is uncalibrated: train with --calibrate for "
+                           "probabilities.");
     md_html_close(html);
 }
 

@@ -43,6 +43,13 @@ const char *md_report_block_word(const md_report *report, size_t count)
     return count == 1 ? "block" : "blocks";
 }
 
+const char *md_report_block_name(const md_report *report, size_t block)
+{
+    const char *const *names = report->options.block_names;
+    return names != NULL && names[block] != NULL ? names[block]
+                                                 : report->summary->blocks[block].name;
+}
+
 /* ---- predictions ---- */
 
 static medley_status map_gold(md_report *report, medley_error *error)
@@ -74,7 +81,8 @@ static medley_status predict(md_report *report, medley_error *error)
     MEDLEY_TRY(report->prediction->value != NULL ? md_read_targets(&report->target, data, error)
                                                  : map_gold(report, error));
     report->measured = true;
-    return MEDLEY_OK;
+    MEDLEY_TRY(md_report_find_baseline(report, error));
+    return md_report_find_training_rows(report, error);
 }
 
 medley_status md_report_measure(md_report *report, medley_error *error)
@@ -116,6 +124,11 @@ double md_report_confidence(const md_report *report, size_t row)
     if (p->score == NULL || p->label == NULL || p->head != NULL)
         return NAN;
     return (double)p->score[row * p->labels + (size_t)p->label[row]];
+}
+
+bool md_report_is_calibrated(const md_report *report)
+{
+    return isfinite(report->summary->temperature);
 }
 
 const char *md_report_gold_name(const md_report *report, size_t row)

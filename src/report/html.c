@@ -12,7 +12,7 @@ static const char *const elements[] = {
     "h1",   "h2",   "h3",     "p",          "section", "div",     "span",  "strong", "small",
     "ul",   "li",   "dl",     "dt",         "dd",      "table",   "thead", "tbody",  "tr",
     "th",   "td",   "figure", "figcaption", "details", "summary", "a",     "bdi",    "svg",
-    "g",    "rect", "line",   "path",       "circle",  "text",    "br",    NULL};
+    "g",    "rect", "line",   "path",       "circle",  "text",    "br",    "code",   NULL};
 
 static const char *const empty_elements[] = {"meta", "br", NULL};
 
@@ -301,6 +301,26 @@ void md_html_data(md_html *html, const char *text)
     md_html_open_named(html, "bdi");
     end_tag(html);
     escape_some(&html->text, text, MOST_SHOWN);
+    md_html_close(html);
+}
+
+void md_html_name(md_html *html, const char *name)
+{
+    MD_CLEARED(md_text_clear) md_text shown = {0};
+    md_html_shorten(&shown, name, MOST_SHOWN);
+    html->text.failed = html->text.failed || shown.failed;
+    md_html_open_named(html, "bdi");
+    end_tag(html);
+    for (char *p = shown.data, *at; p != NULL; p = at) {
+        at = p[0] != '\0' ? strchr(p + 1, '@') : NULL;
+        if (at != NULL)
+            *at = '\0';
+        md_html_escape(&html->text, p);
+        if (at != NULL) {
+            add(&html->text, "<wbr>");
+            *at = '@';
+        }
+    }
     md_html_close(html);
 }
 

@@ -51,6 +51,9 @@ void md_html_textf(md_html *html, const char *format, ...) __attribute__((format
  * SVG, and in attributes, where there is no element for that, use plain text. */
 void md_html_data(md_html *html, const char *text);
 
+/* The same of the name of a block, such as "rbf(sigma2=5)@all": a line may end before an @. */
+void md_html_name(md_html *html, const char *name);
+
 /* An element with a class (NULL: none) and with text. */
 #define md_html_open_class(html, element, class)                                                   \
     md_html_open_classed((html), "" element "", (class))

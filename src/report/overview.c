@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The head of the report: what was learnt, from how much, how well, how certain and how long, in
- * plain words and four large numbers. */
+ * plain words. */
 #include "report/report.h"
 
 static const char *plural(size_t count, const char *one, const char *many)
@@ -29,39 +29,25 @@ void md_report_title(const md_report *report, md_text *title)
         md_text_add(title, report->options.title, strlen(report->options.title));
         return;
     }
+    const medley_tuning *tuning = report->options.tuning;
+    if (tuning != NULL) {
+        md_text_addf(title, "Tuning of");
+        for (size_t o = 0; o < tuning->option_count; o++)
+            md_text_addf(title, "%s %s",
+                         o == 0                         ? ""
+                         : o + 1 < tuning->option_count ? ","
+                                                        : " and",
+                         tuning->options[o]);
+        return;
+    }
     if (report->model == NULL) {
-        md_text_addf(title, "%s",
-                     report->options.tuning != NULL ? "Which options are best"
-                                                    : "A path of penalties");
+        md_text_addf(title, "A path of penalties");
         return;
     }
     const size_t blocks = report->summary->block_count;
     add_phrase(title, report->task->title, report);
     md_text_addf(title, " with %s %s", md_figure_count(blocks).text,
                  md_report_block_word(report, blocks));
-}
-
-/* ---- the main measure ---- */
-
-struct headline {
-    const char *name;
-    md_figure value;
-};
-
-static struct headline headline_of(const md_report *report)
-{
-    const medley_evaluation *e = &report->evaluation;
-    if (report->target != NULL && isfinite(e->r2))
-        return (struct headline){"R\xC2\xB2", md_figure_number(e->r2)};
-    if (report->target != NULL)
-        return (struct headline){"root mean squared error", md_figure_number(e->rmse)};
-    if (isfinite(e->las))
-        return (struct headline){"right heads and relations (LAS)", md_figure_percent(e->las)};
-    if (isfinite(e->uas))
-        return (struct headline){"right heads (UAS)", md_figure_percent(e->uas)};
-    if (e->has_chunks)
-        return (struct headline){"F1 of chunks", md_figure_percent(e->chunk_f1)};
-    return (struct headline){"accuracy", md_figure_percent(e->accuracy)};
 }
 
 /* ---- sentences ---- */
@@ -75,7 +61,8 @@ static void tell_task(md_report *report)
     MD_CLEARED(md_text_clear) md_text does = {0};
     add_phrase(&does, labelled ? task->does : task->does_unlabelled, report);
     html->text.failed = html->text.failed || does.failed;
-    md_html_textf(html, "This model %s. It was learnt from %s %s", does.data ? does.data : "",
+    md_html_textf(html, "%s model %s. It was learnt from %s %s",
+                  report->options.tuning != NULL ? "The final" : "This", does.data ? does.data : "",
                   md_figure_count(s->examples).text,
                   plural(s->examples, task->example, task->examples));
     if (s->parts > s->examples)
@@ -128,14 +115,12 @@ static void tell_weights(md_report *report)
     tell_out(html, s->block_count - s->active_blocks);
 }
 
-/* Wilson's interval: where the share lies with a probability of 95 %, if rows are independent. */
-static void tell_interval(md_html *html, double share, double n)
+static void tell_interval(const md_report *report, md_html *html)
 {
-    const double z = 1.959964;
-    const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
-    const double half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n);
-    md_html_textf(html, " (95 %% confidence: %.1f to %.1f %%)", 100 * fmax(middle - half, 0),
-                  100 * fmin(middle + half, 1));
+    const md_confidence_interval interval = md_report_interval(report);
+    if (isfinite(interval.low))
+        md_html_textf(html, " (95 %% confidence: %.1f to %.1f %%)", 100 * interval.low,
+                      100 * interval.high);
 }
 
 static void name_data(md_report *report)
@@ -156,8 +141,7 @@ static void tell_labels(md_report *report)
     name_data(report);
     md_html_textf(html, " %s right, %s", plural(e->parts < 2 ? 1 : e->correct, "is", "are"),
                   md_figure_percent(e->accuracy).text);
-    if (!isfinite(e->exact_match) && e->parts > 0 && !report->options.data_chose)
-        tell_interval(html, e->accuracy, (double)e->parts);
+    tell_interval(report, html);
     if (isfinite(e->exact_match))
         md_html_textf(html, "; %s of the sequences are without an error",
                       md_figure_rough(e->exact_match).text);
@@ -166,6 +150,12 @@ static void tell_labels(md_report *report)
                       md_figure_rough(e->chunk_precision).text,
                       md_figure_rough(e->chunk_recall).text);
     md_html_text(html, ". ");
+    if (report->baseline.label != NULL) {
+        md_html_text(html, "Always answering ");
+        md_html_data(html, report->baseline.label);
+        md_html_textf(html, ", the commonest label, would be right in %s. ",
+                      md_figure_percent(report->baseline.value).text);
+    }
     if (e->unknown_labels > 0)
         md_html_textf(html, "%s never seen in training and %s as wrong. ",
                       md_figure_of(e->unknown_labels, "label was", "labels were").text,
@@ -184,15 +174,20 @@ static void tell_fit(md_report *report)
     md_html_textf(html, " (%s) it is off by %s, the root of the mean squared error",
                   md_figure_of(e->parts, "row", "rows").text, md_figure_number(e->rmse).text);
     if (isfinite(e->r2) && e->r2 < 0)
-        md_html_text(html, ", which is worse than always saying the mean of these rows");
+        md_html_textf(html, ", which is worse than the %s of always saying the mean of these rows",
+                      md_figure_number(report->baseline.value).text);
     else if (isfinite(e->r2))
-        md_html_textf(html, ", which leaves %s of the variance unexplained",
-                      md_figure_rough(fmax(1 - e->r2, 0)).text);
+        md_html_textf(
+            html,
+            "; always saying their mean would be off by %s, so that %s of the variance is "
+            "left unexplained",
+            md_figure_number(report->baseline.value).text,
+            md_figure_rough(fmax(1 - e->r2, 0)).text);
     md_html_text(html, ". ");
 }
 
 /* What had to do with the choice of the model looks better than what is new. */
-static const char *what_data_chose(const md_report *report)
+const char *md_report_what_data_chose(const md_report *report)
 {
     return report->options.path != NULL ? "the penalty" : "the epoch";
 }
@@ -211,7 +206,13 @@ static void tell_score(md_report *report)
         if (isfinite(e->las))
             md_html_textf(html, ", and %s the right relation as well",
                           md_figure_percent(e->las).text);
-        md_html_text(html, ". ");
+        tell_interval(report, html);
+        if (isfinite(e->exact_match))
+            md_html_textf(html, "; %s of whole sentences are right",
+                          md_figure_rough(e->exact_match).text);
+        md_html_textf(html, ". The %s word as head of every word would be right in %s. ",
+                      report->baseline.is_next ? "next" : "previous",
+                      md_figure_percent(report->baseline.value).text);
     } else if (report->target != NULL) {
         tell_fit(report);
     } else {
@@ -220,7 +221,7 @@ static void tell_score(md_report *report)
     if (report->options.data_chose)
         md_html_textf(html,
                       "These data chose %s of the model: on others it is likely to do worse. ",
-                      what_data_chose(report));
+                      md_report_what_data_chose(report));
 }
 
 static void tell_certainty(md_report *report)
@@ -246,102 +247,60 @@ static void tell_certainty(md_report *report)
                       md_figure_number(s->bound).text);
 }
 
-/* ---- large numbers ---- */
-
-static void tile(md_html *html, const char *name, const char *value, const char *below)
+/* What speaks against the score. */
+static void warn_of_training_data(md_report *report)
 {
-    md_html_open(html, "div");
-    md_html_element(html, "dt", NULL, name);
-    md_html_element(html, "dd", "big", value);
-    if (below != NULL && below[0] != '\0')
-        md_html_element(html, "dd", "small", below);
+    md_html *html = &report->html;
+    if (report->from_training == MD_NO_TRAINING_ROWS)
+        return;
+    md_html_open_class(html, "p", "warning");
+    md_html_element(html, "strong", NULL, "Warning: ");
+    if (report->from_training == MD_ALL_TRAINING_ROWS)
+        md_html_text(html, "the model was trained on these data: all of its support rows are among "
+                           "them. ");
+    else if (report->from_training == MD_AS_MANY_ROWS)
+        md_html_textf(
+            html,
+            "the model was probably trained on these data: they have as many %s and %s as "
+            "there were in training. ",
+            report->task->examples, report->task->parts);
+    else
+        md_html_textf(html, "%s of the %s are among those that the model was trained on. ",
+                      md_figure_count(report->known_rows).text,
+                      md_figure_of(report->prediction->rows, "row", "rows").text);
+    md_html_text(html, "A model does better on what it has seen: measure it on other data.");
     md_html_close(html);
 }
 
-static void tile_score(md_report *report)
+static void tell_tuning(md_html *html, const medley_tuning *tuning)
 {
-    char below[96] = "";
-    const medley_evaluation *e = &report->evaluation;
-    const struct headline headline = headline_of(report);
-    if (report->target != NULL && !isfinite(e->rmse))
+    md_html_textf(html, "%s of options, each measured by %s in %s. ",
+                  md_figure_of(tuning->trial_count, "combination", "combinations").text,
+                  tuning->measure, md_figure_of(tuning->fold_count, "fold", "folds").text);
+    if (tuning->best >= tuning->trial_count)
         return;
-    if (report->options.data_chose)
-        snprintf(below, sizeof below, "on data that chose %s", what_data_chose(report));
-    else if (isfinite(e->las))
-        snprintf(below, sizeof below, "UAS %s", md_figure_percent(e->uas).text);
-    else if (e->has_chunks)
-        snprintf(below, sizeof below, "labels %s", md_figure_percent(e->accuracy).text);
-    else if (isfinite(e->exact_match))
-        snprintf(below, sizeof below, "whole %s %s",
-                 report->prediction->head != NULL ? "sentences" : "sequences",
-                 md_figure_percent(e->exact_match).text);
-    else if (isfinite(e->rmse) && isfinite(e->r2))
-        snprintf(below, sizeof below, "rmse %s", md_figure_number(e->rmse).text);
-    else if (isfinite(e->rmse))
-        snprintf(below, sizeof below, "on %s", md_figure_of(e->parts, "row", "rows").text);
-    else
-        snprintf(below, sizeof below, "%s of %s", md_figure_count(e->correct).text,
-                 md_figure_count(e->parts).text);
-    tile(&report->html, headline.name, headline.value.text, below);
-}
-
-static void tile_objective(md_report *report)
-{
-    char below[96] = "";
-    const medley_summary *s = report->summary;
-    if (isfinite(s->gap))
-        snprintf(below, sizeof below, "gap %s", md_figure_at_most(s->gap).text);
-    else if (s->epoch_count > 0)
-        snprintf(below, sizeof below, "after %s",
-                 md_figure_of(s->epoch_count, "epoch", "epochs").text);
-    tile(&report->html, "objective", md_figure_number(s->objective).text, below);
-}
-
-static void tile_time(md_report *report)
-{
-    char below[96] = "";
-    const medley_summary *s = report->summary;
-    const double seconds = s->seconds_kernels + s->seconds_train;
-    if (seconds > 0) {
-        if (s->seconds_kernels >= 0.0005)
-            snprintf(below, sizeof below, "of it kernels %s",
-                     md_figure_seconds(s->seconds_kernels).text);
-        tile(&report->html, "training time", md_figure_seconds(seconds).text, below);
-        return;
+    const medley_trial *best = &tuning->trials[tuning->best];
+    md_html_open(html, "strong");
+    md_html_text(html, "Best: ");
+    for (size_t o = 0; o < tuning->option_count; o++) {
+        md_html_textf(html, "%s%s ", o > 0 ? ", " : "", tuning->options[o]);
+        md_html_data(html, best->values[o]);
     }
-    if (s->parts > s->examples)
-        snprintf(below, sizeof below, "%s %s", md_figure_count(s->parts).text, report->task->parts);
-    tile(&report->html, "learnt from", md_figure_count(s->examples).text, below);
+    md_html_textf(html, " with %s %s", tuning->measure,
+                  md_measure_text(tuning->higher_is_better)(best->mean).text);
+    md_html_close(html);
+    md_html_textf(html, " (standard error %s over the folds). ",
+                  md_measure_text(tuning->higher_is_better)(best->standard_error).text);
 }
 
-static void write_tiles(md_report *report)
-{
-    const medley_summary *s = report->summary;
-    char name[64];
-    char below[64];
-    md_html_open_class(&report->html, "dl", "tiles");
-    if (report->measured)
-        tile_score(report);
-    snprintf(name, sizeof name, "active %s", md_report_block_word(report, s->active_blocks));
-    snprintf(below, sizeof below, "of %s", md_figure_count(s->block_count).text);
-    tile(&report->html, name, md_figure_count(s->active_blocks).text, below);
-    if (isfinite(s->objective))
-        tile_objective(report);
-    tile_time(report);
-    md_html_close(&report->html);
-}
-
-/* Without a model: what a path or a tuning is about; its section has the rest. */
+/* What a path or a tuning is about; its section has the rest. */
 static void write_selection(md_report *report)
 {
     md_html *html = &report->html;
     const medley_path *path = report->options.path;
-    const medley_tuning *tuning = report->options.tuning;
     md_html_open_class(html, "p", "story");
-    if (tuning != NULL)
-        md_html_textf(html, "%s of options, each measured by %s in %s of the data. ",
-                      md_figure_of(tuning->trial_count, "combination", "combinations").text,
-                      tuning->measure, md_figure_of(tuning->fold_count, "part", "parts").text);
+    if (report->options.tuning != NULL)
+        tell_tuning(html, report->options.tuning);
     if (path != NULL)
         md_html_textf(
             html, "%s under %s.", md_figure_of(path->block_count, "block", "blocks").text,
@@ -351,15 +310,16 @@ static void write_selection(md_report *report)
 
 void md_report_overview(md_report *report)
 {
-    if (report->model == NULL) {
+    if (report->model == NULL || report->options.tuning != NULL)
         write_selection(report);
+    if (report->model == NULL)
         return;
-    }
-    md_html_open_class(&report->html, "p", "story");
+    md_html_open_class(&report->html, "p", report->options.tuning != NULL ? NULL : "story");
     tell_task(report);
     tell_weights(report);
     tell_score(report);
     tell_certainty(report);
     md_html_close(&report->html);
-    write_tiles(report);
+    warn_of_training_data(report);
+    md_report_tiles(report);
 }

@@ -5,6 +5,8 @@
 
 enum { COLOURED = 12, FAINT = 100, HUES = 8, BLOCK_NAME = 60 };
 
+static const char NO_WEIGHTS[] = "No block has a weight anywhere on the path.";
+
 static bool present(const md_report *report)
 {
     return report->options.path != NULL && report->options.path->point_count > 0;
@@ -191,7 +193,7 @@ static void draw_weights(md_html *html, const struct walk *walk)
                               "path of penalties");
     char note[96];
     if (walk->drawn == 0) {
-        md_html_element(html, "p", NULL, "No block has a weight anywhere on the path.");
+        md_html_element(html, "p", NULL, NO_WEIGHTS);
         return;
     }
     chart.right = 18;
@@ -218,7 +220,7 @@ static void draw_weights(md_html *html, const struct walk *walk)
         md_svg_open_cell(html);
         md_svg_path(html, line_class(i).text, "M1 6H24");
         md_html_close(html);
-        md_html_data(html, walk->path->blocks[walk->order[i]]);
+        md_html_name(html, walk->path->blocks[walk->order[i]]);
         md_html_close(html);
     }
     md_html_close_all(html, 2);
@@ -315,21 +317,51 @@ static void write_weights_table(md_html *html, const struct walk *walk)
     md_html_close_all(html, 4);
 }
 
+static void draw_all(md_html *html, const struct walk *walk)
+{
+    const medley_path *path = walk->path;
+    draw_weights(html, walk);
+    md_html_open_class(html, "div", "pair");
+    draw_points(html, walk, walk->active, "Active blocks", md_figure_tick);
+    if (walk->best < path->point_count) {
+        char caption[64];
+        snprintf(caption, sizeof caption, "Held-out %.40s", path->measure);
+        draw_points(html, walk, walk->score, caption, md_measure_tick(path->higher_is_better));
+    }
+    md_html_close(html);
+}
+
+/* One or two points make no curve. */
+static void tell_points(md_html *html, const struct walk *walk)
+{
+    const medley_path *path = walk->path;
+    if (walk->drawn == 0) {
+        md_html_element(html, "p", NULL, NO_WEIGHTS);
+        return;
+    }
+    md_html_open(html, "p");
+    for (size_t p = 0; p < path->point_count; p++) {
+        md_html_textf(html, "With lambda %s there %s %s", md_figure_number(walk->lambda[p]).text,
+                      path->points[p].active == 1 ? "is" : "are",
+                      md_figure_of(path->points[p].active, "active block", "active blocks").text);
+        if (path->measure != NULL && isfinite(walk->score[p]))
+            md_html_textf(html, ", held-out %s %s", path->measure,
+                          md_measure_text(path->higher_is_better)(walk->score[p]).text);
+        md_html_text(html, ". ");
+    }
+    md_html_close(html);
+}
+
 static medley_status write_section(md_report *report, medley_error *error)
 {
     md_html *html = &report->html;
     MD_CLEARED(clear) struct walk walk = {.path = report->options.path};
     MEDLEY_TRY(collect(&walk, error));
     tell(html, &walk);
-    draw_weights(html, &walk);
-    md_html_open_class(html, "div", "pair");
-    draw_points(html, &walk, walk.active, "Active blocks", md_figure_tick);
-    if (walk.best < walk.path->point_count) {
-        char caption[64];
-        snprintf(caption, sizeof caption, "Held-out %.40s", walk.path->measure);
-        draw_points(html, &walk, walk.score, caption, md_measure_tick(walk.path->higher_is_better));
-    }
-    md_html_close(html);
+    if (walk.path->point_count > 2)
+        draw_all(html, &walk);
+    else
+        tell_points(html, &walk);
     write_table(html, &walk);
     if (walk.drawn > 0)
         write_weights_table(html, &walk);

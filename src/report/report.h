@@ -10,6 +10,22 @@
 #include "report/chart.h"
 #include "report/html.h"
 
+/* What one gets without learning: the commonest label of the data always, their mean always, of
+ * trees the better one of two neighbours as head. value NaN: there is none. */
+typedef struct md_baseline {
+    double value;      /* accuracy, root mean squared error, UAS */
+    const char *label; /* the commonest one; else NULL */
+    bool is_next;      /* of trees: the next word is the head, not the one before */
+} md_baseline;
+
+/* How much of options.data the model was trained on, as far as it knows (training_rows.c). */
+typedef enum md_training_rows {
+    MD_NO_TRAINING_ROWS,   /* or nothing can be said */
+    MD_SOME_TRAINING_ROWS, /* half of the rows or more are support rows */
+    MD_AS_MANY_ROWS,       /* as many sentences and words as in training */
+    MD_ALL_TRAINING_ROWS
+} md_training_rows;
+
 typedef struct md_report {
     md_html html;
     const medley_model *model;     /* NULL: none, and no summary */
@@ -26,6 +42,9 @@ typedef struct md_report {
     int32_t *gold;  /* [rows] right labels (of parsers: relations) in the model's numbering, -1: not
                        known to it; NULL: there are none */
     double *target; /* [rows] of a regression, else NULL */
+    md_baseline baseline;
+    md_training_rows from_training;
+    size_t known_rows; /* rows that are support rows of the model */
 } md_report;
 
 typedef struct md_section {
@@ -45,9 +64,16 @@ void md_report_clear(md_report *report);
 /* Title, summary and large numbers, and where to find the sections. */
 void md_report_title(const md_report *report, md_text *title);
 void md_report_overview(md_report *report);
+void md_report_tiles(md_report *report); /* of a model */
+
+/* With options.data_chose: "the epoch", "the penalty". */
+const char *md_report_what_data_chose(const md_report *report);
 
 /* What readers call `count` blocks: "kernel", "kernels", "templates", "blocks" ... */
 const char *md_report_block_word(const md_report *report, size_t count);
+
+/* The name of a block: that of options.block_names, or its own. */
+const char *md_report_block_name(const md_report *report, size_t block);
 
 /* What a block (of the report that is the context) is ranked and drawn by: its weight, or of
  * weights that are all the same its norm. */
@@ -59,6 +85,25 @@ bool md_report_is_wrong(const md_report *report, size_t row);
 /* The probability of what was predicted for a row, of trees that of its head; NaN where there is
  * none. */
 double md_report_confidence(const md_report *report, size_t row);
+
+/* Were the probabilities of the model calibrated (`calibrate`)? */
+bool md_report_is_calibrated(const md_report *report);
+
+/* Finds from_training. */
+medley_status md_report_find_training_rows(md_report *report, medley_error *error);
+
+/* ---- how good a score is (baseline.c) ---- */
+
+/* 95 % confidence; NaN: there is none. */
+typedef struct md_confidence_interval {
+    double low, high;
+} md_confidence_interval;
+
+/* Of the accuracy, or of trees of the headline (LAS or UAS). */
+md_confidence_interval md_report_interval(const md_report *report);
+
+/* Finds the baseline. */
+medley_status md_report_find_baseline(md_report *report, medley_error *error);
 
 /* Are probabilities of heads calibrated, or near enough to what is right, to be drawn
  * (confidence.c)? */

@@ -30,21 +30,20 @@ static void draw(md_report *report)
     md_html *html = &report->html;
     const medley_prediction *p = report->prediction;
     md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick, "true value"),
-                      .y = MD_AXIS_INIT(md_figure_tick, ""),
-                      .height = 340,
+                      .y = MD_AXIS_INIT(md_figure_tick, "predicted value"),
+                      .square = true,
                       .label = "Scatter plot of predicted against true values"};
     md_axis_include_all(&chart.x, report->target, p->rows);
-    md_axis_include_all(&chart.y, p->value, p->rows);
-    char note[96] = "on the dotted line they are the same";
+    md_axis_include_all(&chart.x, p->value, p->rows);
+    chart.y.low = chart.x.low; /* one scale for both, so that the diagonal is one */
+    chart.y.high = chart.x.high;
+    char note[96] = "dotted: predicted = true";
     if (p->rows > MOST_POINTS)
-        snprintf(note, sizeof note, "on the dotted line they are the same; one row in %zu",
+        snprintf(note, sizeof note, "dotted: predicted = true; one row in %zu",
                  p->rows / MOST_POINTS + 1);
     md_chart_figure(html, &chart, "Predicted against true values", note);
-    const double low = fmax(chart.x.low, chart.y.low);
-    const double high = fmin(chart.x.high, chart.y.high);
-    const double ends[2] = {low, high};
-    if (low < high)
-        md_chart_line(html, &chart, ends, ends, 2, "line guide");
+    const double ends[2] = {chart.x.low, chart.x.high};
+    md_chart_line(html, &chart, ends, ends, 2, "line guide");
     draw_cloud(html, report, &chart);
     md_html_close_all(html, 2);
 }

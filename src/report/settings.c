@@ -36,12 +36,15 @@ static void count(md_html *html, const char *name, size_t value)
         row(html, name, md_figure_count(value).text);
 }
 
-static void write_measures(md_html *html, const medley_evaluation *e)
+static void write_measures(md_html *html, const md_report *report)
 {
+    const medley_evaluation *e = &report->evaluation;
+    const bool calibrated = md_report_is_calibrated(report);
     count(html, "rows measured", e->parts);
-    number(html, "log loss", e->log_loss);
-    number(html, "Brier score", e->brier);
-    number(html, "calibration error", e->calibration_error);
+    number(html, calibrated ? "log loss" : "log loss, uncalibrated", e->log_loss);
+    number(html, calibrated ? "Brier score" : "Brier score, uncalibrated", e->brier);
+    number(html, calibrated ? "calibration error" : "calibration error, uncalibrated",
+           e->calibration_error);
     share(html, "UAS without punctuation", e->uas_no_punct);
     share(html, "LAS without punctuation", e->las_no_punct);
     share(html, "precision of non-projective arcs", e->nonprojective_precision);
@@ -89,7 +92,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     if (s->peak_rss_mb > 0)
         number(html, "peak memory, MB", nearbyint(s->peak_rss_mb));
     if (report->measured)
-        write_measures(html, &report->evaluation);
+        write_measures(html, report);
     md_html_close_all(html, 3);
     return MEDLEY_OK;
 }

@@ -16,7 +16,9 @@ static void write_block(md_html *html, const char *name, const medley_feature *f
 {
     static const char *const heads[] = {"feature", "#adds to the score", NULL};
     md_html_open(html, "details");
-    md_html_data_element(html, "summary", NULL, name);
+    md_html_open(html, "summary");
+    md_html_name(html, name);
+    md_html_close(html);
     md_frame_open(html, "Strongest features");
     md_table_open(html, "numbers", heads);
     for (size_t f = 0; f < count; f++) {
@@ -41,7 +43,7 @@ static medley_status write_section(md_report *report, medley_error *error)
         MEDLEY_TRY(
             medley_model_features(&features, &count, report->model, block, MOST_FEATURES, error));
         if (count > 0) {
-            write_block(&report->html, s->blocks[block].name, features, count);
+            write_block(&report->html, md_report_block_name(report, block), features, count);
             shown++;
         }
         medley_features_free(features, count);

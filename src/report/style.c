@@ -37,6 +37,9 @@ const char md_report_style[] =
 "text-transform:uppercase;color:var(--accent)}\n"
 ".story{font-size:clamp(1.0625rem,2.2vw,1.25rem);line-height:1.5;margin-top:1.25rem}\n"
 ".story strong{font-weight:600}\n"
+".warning{border-left:4px solid var(--warn);padding-left:1rem}\n"
+".warning strong{color:var(--warn)}\n"
+".command{display:block;width:max-content;margin:.75rem 0;white-space:pre}\n"
 ".note{color:var(--muted);font-size:.875rem}\n"
 ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(clamp(9rem,24vw,11.5rem),100%),1fr));"
 "gap:1.5rem 2rem;margin:2.25rem 0 0}\n"
@@ -59,7 +62,6 @@ const char md_report_style[] =
 "gap:1.5rem 2.5rem}\n"
 ".pair figure{margin:.75rem 0 0;min-width:0;max-width:30rem}\n"
 "h2+div,h2+table{margin-top:1.25rem}\n"
-".large td,.large th{padding:.4rem .6rem;min-width:3rem;font-size:.9375rem}\n"
 ".frame{overflow-x:auto;overscroll-behavior-x:contain;max-width:100%}\n"
 ".frame th,.frame td{overflow-wrap:break-word}.frame thead th{white-space:nowrap}\n"
 ".frame+.pair,.frame+figure{margin-top:1.75rem}\n"
@@ -131,6 +133,8 @@ const char md_report_style[] =
 ".map.upright thead bdi{display:inline-block;writing-mode:vertical-rl;transform:rotate(180deg);"
 "max-height:9rem;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}\n"
 ".map .diagonal{font-weight:600}\n"
+".map.large td{padding:.7rem .9rem;min-width:4.5rem;font-size:1.125rem}\n"
+".map.large th{padding:.4rem .9rem;font-size:.9375rem;max-width:12rem}\n"
 ".heat0{background:rgb(var(--heat)/.05)}.heat1{background:rgb(var(--heat)/.09)}"
 ".heat2{background:rgb(var(--heat)/.13)}.heat3{background:rgb(var(--heat)/.17)}"
 ".heat4{background:rgb(var(--heat)/.21)}.heat5{background:rgb(var(--heat)/.25)}"
@@ -184,9 +188,9 @@ const char md_report_style[] =
 ".tree .head.missed{fill:var(--accent);stroke:none}\n"
 ".tree .unsure path{opacity:.75}.tree .weak path{opacity:.5}\n"
 "@media (max-width:34rem){th,td{padding-right:.6rem}.bars{font-size:.875rem}.bars .what{width:45%}.labels .what{width:28%}.bars .n{width:4.4rem}"
-".bars .extra{display:none}.scrolls{display:block}.row{grid-template-columns:1fr;gap:.1rem}.legend{columns:1}}\n"
+".map.large td,.map.large th{padding:.5rem .4rem;min-width:3.2rem}.bars .extra{display:none}.scrolls{display:block}.row{grid-template-columns:1fr;gap:.1rem}.legend{columns:1}}\n"
 "@media print{body{font-size:10.5pt}header{padding-top:0}nav{display:none}"
 "section{margin-top:2rem;break-inside:auto}h2,h3,figcaption{break-after:avoid}"
 "figure,.card,.tiles,tr{break-inside:avoid}.frame,details>.frame{overflow:visible;max-height:none}"
-"*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
+".command{white-space:pre-wrap;width:auto}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}\n";
 /* clang-format on */

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-enum { MOST_TRIALS = 60, MOST_VALUES = 30 };
+enum { MOST_TRIALS = 60, MOST_VALUES = 30, FEW_VALUES = 8 };
 
 static bool present(const md_report *report)
 {
@@ -62,7 +62,7 @@ static void draw_curve(md_html *html, const medley_tuning *tuning, const double 
     for (size_t t = 0; t < tuning->trial_count; t++)
         mean[t] = tuning->trials[t].mean;
     md_html_open_class(html, "div", "pair");
-    md_chart_figure(html, &chart, tuning->measure, "mean and standard error over the parts");
+    md_chart_figure(html, &chart, tuning->measure, "mean and standard error over the folds");
     md_chart_line(html, &chart, x, mean, tuning->trial_count, "line");
     for (size_t t = 0; t < tuning->trial_count; t++)
         draw_whisker(html, &chart, x[t], &tuning->trials[t]);
@@ -138,9 +138,9 @@ static void write_map(md_html *html, const medley_tuning *tuning)
         md_axis_include(&range, tuning->trials[t].mean);
     if (range.high <= range.low)
         md_axis_round(&range, 2);
-    md_figure_open(html, tuning->measure, "stronger colour is better; mean over the parts");
+    md_figure_open(html, tuning->measure, "stronger colour is better; mean over the folds");
     md_frame_open(html, "Map of the measure");
-    md_table_begin(html, "map", NULL);
+    md_table_begin(html, width <= FEW_VALUES ? "map large" : "map", NULL);
     md_html_elementf(html, "th", "corner", "%s ↓ %s →", tuning->options[0], tuning->options[1]);
     for (size_t c = 0; c < width; c++)
         md_cell_head(html, "col", columns[c]);
@@ -231,17 +231,11 @@ static void write_trials(md_html *html, const medley_tuning *tuning, const size_
 
 static void tell(md_html *html, const medley_tuning *tuning)
 {
-    const medley_trial *best = &tuning->trials[tuning->best];
     md_html_open(html, "p");
-    md_html_textf(html, "%s, each trained %s in %s altogether. Best: ",
+    md_html_textf(html, "%s in %s, learnt in %s altogether.",
                   md_figure_of(tuning->trial_count, "combination", "combinations").text,
-                  md_figure_of(tuning->fold_count, "time", "times").text,
+                  md_figure_of(tuning->fold_count, "fold", "folds").text,
                   md_figure_seconds(tuning->seconds_total).text);
-    md_html_open(html, "strong");
-    write_values(html, tuning, tuning->best);
-    md_html_close(html);
-    md_html_textf(html, " with %s %s.", tuning->measure,
-                  md_measure_text(tuning->higher_is_better)(best->mean).text);
     md_html_close(html);
 }
 
@@ -258,8 +252,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     const medley_tuning *tuning = report->options.tuning;
     MD_OWNED(free) size_t *order = NULL;
     MEDLEY_TRY(md_rank(&order, tuning->trial_count, merit, tuning, error));
-    if (tuning->best < tuning->trial_count)
-        tell(html, tuning);
+    tell(html, tuning);
     if (tuning->option_count == 1 && tuning->trial_count > 2 && tuning->best < tuning->trial_count)
         MEDLEY_TRY(write_curve(html, tuning, error));
     if (tuning->option_count == 2)

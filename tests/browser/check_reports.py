@@ -245,6 +245,9 @@ def check_confusion(page):
     check("confusions are those of eval",
           page.ask("matrix", "#confusion-matrix") == told_by_eval["confusion"],
           (page.ask("matrix", "#confusion-matrix"), told_by_eval["confusion"]))
+    check("a small matrix has letters as large as the text",
+          page.ask("smallest", "#confusion-matrix td") >= 16,
+          page.ask("smallest", "#confusion-matrix td"))
     shown = page.ask("names", ".tiles .big")[0].replace("\u00a0", " ")
     check("the accuracy is that of eval", shown == f"{100 * told_by_eval['accuracy']:.2f} %", shown)
     page.open("words.html")

@@ -176,6 +176,11 @@ const questions = {
     return [...document.querySelectorAll(selector + " tbody tr")].map((row) =>
       [...row.querySelectorAll("td")].map((c) => Number(c.textContent.replace(/,/g, ""))));
   },
+  // The smallest letters among these, in pixels.
+  smallest(selector) {
+    return Math.min(...[...document.querySelectorAll(selector)].map((e) =>
+      parseFloat(getComputedStyle(e).fontSize)));
+  },
   text() {
     return document.documentElement.textContent;
   },

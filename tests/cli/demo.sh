@@ -16,10 +16,12 @@ best=$(awk '/^(the|its|directions).* %  / { s = $0; sub(/ %.*/, "", s); sub(/.* 
             END { print b }' "$out")
 mixture=$(awk '/^all nine/ { print $5 }' "$out")
 check "with this seed together they are best" above "$mixture" "$best"
-expect_text "the weights as bars" '^rbf\(sigma2=5\)@all .*█' "$out"
+expect_text "the weights as bars, under the names from above" '^the whole letter .*█' "$out"
 expect_text "what to type next" '^  medley train --model my.medley' "$out"
 check "the report is there" test -s medley-demo.html
 expect_text "with the comparison" 'id="contender-dots"' medley-demo.html
+expect_text "with the names of the kernels" '<th scope="row"><bdi>the whole letter</bdi>' medley-demo.html
+expect_text "and what they are, in the table" '<bdi>rbf\(sigma2=5\)<wbr>@all</bdi>' medley-demo.html
 expect_text "with held-out accuracy" 'Held-out accuracy' medley-demo.html
 expect_text "against time" '>seconds<' medley-demo.html
 expect_text "with words" 'class="letters"' medley-demo.html

@@ -3,6 +3,7 @@
 # written and what is refused. What they look like: tests/browser.
 source "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
+export SOURCE_DATE_EPOCH=1000000000 # or a report differs from one of the next minute
 
 "$MEDLEY" generate waveform --rows 200 --output train.csv
 "$MEDLEY" generate waveform --rows 100 --seed 2 --output test.csv
@@ -59,6 +60,34 @@ expect_text "the other blocks are in the table" 'more have a weight' few.html
 expect_exit 0 "to /dev/stdout" "$MEDLEY" report wave.medley --output /dev/stdout
 check "nothing but the report" cmp -s "$out" wave.html
 expect_text "the rest is told elsewhere" 'report written to /dev/stdout' "$err"
+
+# ---- how it came about ----
+expect_text "the command line" '<code class="command">medley train --model wave.medley .*--report trained.html train.csv</code>' \
+    trained.html
+expect_text "the date of SOURCE_DATE_EPOCH" 'date</th><td><bdi>2001-09-09 01:46 UTC</bdi>' trained.html
+expect_text "the file of the data" 'the held-out rows of train.csv' trained.html
+expect_text "the version" 'version</th><td><bdi>Medley [0-9.]+' trained.html
+expect_text "words are quoted, and where it was written is left out" \
+    '<code class="command">medley report wave.medley test.csv --title &#39;A &amp; B&#39; --json</code>' on.html
+SOURCE_DATE_EPOCH= "$MEDLEY" report wave.medley --output now.html --quiet
+expect_text "else the clock's" "date</th><td><bdi>$(date -u +%Y)-" now.html
+
+# ---- data that the model has seen ----
+expect_exit 0 "on the training data" "$MEDLEY" report wave.medley train.csv --output known.html
+expect_text "a warning" 'Warning: </strong>the model was trained on these data' known.html
+refute_text "no interval" '95 % C' known.html
+refute_text "on other data no warning" 'Warning' on.html
+expect_text "an interval" '95 % CI: ' on.html
+expect_text "and a baseline" 'majority-class baseline' on.html
+expect_text "probabilities as they come are uncalibrated" 'Confidence is uncalibrated' on.html
+"$MEDLEY" train --model sure.medley "${quick[@]}" --calibrate train.csv
+expect_exit 0 "a calibrated model" "$MEDLEY" report sure.medley test.csv
+refute_text "is not called so" 'uncalibrated' sure.html
+expect_exit 0 "tune --report" "$MEDLEY" tune --quiet --cv 2 --kernel linear --C 0.1,1 --model tuned.medley \
+    --report tuned.html train.csv
+expect_text "begins with the tuning" '<title>Tuning of C</title>' tuned.html
+check "its section is the first" test "$(grep -o '<section id="[a-z]*"' tuned.html | head -1)" = '<section id="tuning"'
+
 cut -d, -f1-10,22 test.csv >left.csv
 cut -d, -f11-22 test.csv >right.csv
 "$MEDLEY" train --model views.medley "${quick[@]}" --view a=left.csv --view b=right.csv >"$out"

@@ -10,23 +10,13 @@
 
 static medley_error no_error;
 
-static medley_dataset *generated(const char *name, size_t rows)
-{
-    medley_generate_options options = MEDLEY_GENERATE_OPTIONS_INIT;
-    medley_dataset *data = NULL;
-    medley_error error = {0};
-    options.rows = rows;
-    assert_int_equal(medley_generate(&data, name, &options, &error), MEDLEY_OK);
-    return data;
-}
-
 static const char *const QUICK[] = {
     "epochs", "3", "eta0", "1", "kernel", "linear(norm=diag)", "kernel", "rbf(sigma2=5)", NULL};
 
 static void classes_are_reported(void **state)
 {
     (void)state;
-    medley_dataset *data = generated("waveform", 90);
+    medley_dataset *data = generated("waveform", 90, 1);
     medley_model *model = fit(data, QUICK);
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     options.data = data;
@@ -75,7 +65,7 @@ static medley_status predict_counted(medley_prediction *prediction, const md_req
 static void data_are_predicted_once(void **state)
 {
     (void)state;
-    medley_dataset *data = generated("waveform", 60);
+    medley_dataset *data = generated("waveform", 60, 1);
     medley_model *model = fit(data, QUICK);
     counted = model->task;
     md_task task = *counted;
@@ -93,7 +83,7 @@ static void data_are_predicted_once(void **state)
 static void words_of_letters_are_drawn(void **state)
 {
     (void)state;
-    medley_dataset *data = generated("handwriting", 30);
+    medley_dataset *data = generated("handwriting", 30, 1);
     medley_model *model = fit(data, QUICK);
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     options.data = data;
@@ -290,7 +280,7 @@ static void many_blocks_make_no_large_file(void **state)
 {
     (void)state;
     enum { MANY = 10000 };
-    medley_dataset *data = generated("waveform", 30);
+    medley_dataset *data = generated("waveform", 30, 1);
     medley_model *model = fit(data, QUICK);
     medley_block_info *blocks = calloc(MANY, sizeof *blocks);
     const medley_summary before = model->summary;
@@ -382,7 +372,7 @@ static void wrong_use_is_refused_and_leaves_nothing(void **state)
     temporary_path(path, ".html");
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     assert_int_equal(medley_report_write(NULL, path, NULL, &error), MEDLEY_USAGE);
-    medley_dataset *data = generated("waveform", 30);
+    medley_dataset *data = generated("waveform", 30, 1);
     medley_model *model = fit(data, QUICK);
     const double rows[42] = {0};
     medley_dataset *bare = NULL;
