@@ -129,6 +129,7 @@ class Watching(unittest.TestCase):
     def test_an_interrupt_stops_the_work_and_keeps_the_model_so_far(self):
         program = (
             "import medley, os, signal, threading, time\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells let jobs ignore it
             "X, y = medley.generate('waveform', rows=600, seed=1)\n"
             "model = medley.MKLClassifier(epochs=1000000)\n"
             "threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
@@ -149,6 +150,8 @@ class Watching(unittest.TestCase):
         def interrupt(_progress):
             os.kill(os.getpid(), signal.SIGINT)
 
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
         model, X, y = long_fit(verbose=interrupt)
         with self.assertRaises(KeyboardInterrupt):
             model.fit(X, y)
