@@ -22,12 +22,8 @@ breathe_default_project = "medley"
 breathe_domain_by_extension = {"h": "c"}
 c_id_attributes = ["MEDLEY_API", "MEDLEY_CHECKED"]
 
-html_theme = "furo"
-html_static_path = ["style.css"]
-html_css_files = ["style.css"]
+html_theme = "theme"  # the folder
+html_theme_path = ["."]
 html_extra_path = ["reports"]
-html_show_sphinx = False
 html_copy_source = False
-html_theme_options = {"navigation_with_keys": True}
-pygments_style, pygments_dark_style = "tango", "monokai"
 highlight_language = "none"  # blocks without a language are often tables
