@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan msan coverage faults kills fuzz experiments wheel wheel-check release
+.PHONY: all demo test bench lint format install deps clean debug asan python processors tsan msan coverage faults kills fuzz experiments wheel wheel-check release docs
 
 all: deps
 	@cmake --preset release >/dev/null
@@ -49,6 +49,11 @@ wheel-check: wheel
 release:
 	@scripts/deps build python wheel lint
 	@scripts/release $(if $(DRY_RUN),--dry-run)
+
+# The documents as a site, in build-docs/html (docs/site/build.py).
+docs: all
+	@scripts/deps python docs
+	@$(PYTHON) docs/site/build.py
 
 test:
 	@scripts/deps build test python wheel

@@ -50,7 +50,7 @@ def gather(source):
                 target = (page.parent / (link[0] or link[1])).resolve()
                 if target.is_file() and target.is_relative_to(ROOT) and target.suffix != ".md":
                     copy(target, source)
-    for name in ("index.rst", "conf.py"):
+    for name in ("index.rst", "conf.py", "scorer.js"):
         shutil.copy2(HERE / name, source)
     shutil.copytree(HERE / "theme", source / "theme")
 
