@@ -51,8 +51,10 @@ release:
 	@scripts/release $(if $(DRY_RUN),--dry-run)
 
 # The documents as a site, in build-docs/html (docs/site/build.py).
-docs: all
-	@scripts/deps python docs
+docs:
+	@scripts/deps build python docs
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target medley libmedley_shared make_pages
 	@$(PYTHON) docs/site/build.py
 
 test:
