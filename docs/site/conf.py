@@ -16,6 +16,7 @@ smartquotes = False  # -- stands before options
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's sections have them
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # members have their own entries
 breathe_projects = {"medley": os.environ["DOXYGEN_XML"]}
 breathe_default_project = "medley"

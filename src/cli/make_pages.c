@@ -23,7 +23,8 @@ static void print_option(FILE *file, const cli_option *option)
         fprintf(file, "-%c, ", letter);
     fprintf(file, "--%s%s%s\n\n", option->name, option->argument[0] ? " " : "", option->argument);
     print_text(file, option->help);
-    fprintf(file, ".");
+    const size_t length = strlen(option->help);
+    fprintf(file, "%s", length > 0 && option->help[length - 1] == '?' ? "" : ".");
     if (option->fallback[0] != '\0')
         fprintf(file, " Default: `%s`.", option->fallback);
     if (option->repeatable)
