@@ -50,6 +50,8 @@ def gather(source):
                 target = (page.parent / (link[0] or link[1])).resolve()
                 if target.is_file() and target.is_relative_to(ROOT) and target.suffix != ".md":
                     copy(target, source)
+                    if link[1]:  # of HTML inside of Markdown, which Sphinx does not look into
+                        copy(target, source / "extra")
     for name in ("index.rst", "conf.py", "scorer.js"):
         shutil.copy2(HERE / name, source)
     shutil.copytree(HERE / "theme", source / "theme")
@@ -128,6 +130,17 @@ def write_c_pages(folder, work):
           *(f"   {header.stem}" for header in headers))
 
 
+def finish(html):
+    """Links to figures open them, where Sphinx would have them saved; those of HTML inside of Markdown
+    lead to pages."""
+    for page in html.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        better = re.sub(r' download="" (href="[^"]*\.svg")', r" \1", text)
+        better = re.sub(r'href="([^":]+)\.md(#[^"]*)?"', r'href="\1.html\2"', better)
+        if better != text:
+            page.write_text(better, encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--build", type=Path, default=ROOT / "build")
@@ -153,6 +166,7 @@ def main():
     gallery.write(source, build / "medley")
     run("sphinx-build", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html", "-d", output / "doctrees",
         source, html)
+    finish(html)
     broken = links.broken(html)
     if broken:
         sys.exit("links that lead nowhere:\n" + "\n".join(broken))

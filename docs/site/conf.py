@@ -25,7 +25,7 @@ c_id_attributes = ["MEDLEY_API", "MEDLEY_CHECKED"]
 
 html_theme = "theme"  # the folder
 html_theme_path = ["."]
-html_extra_path = ["reports"]
+html_extra_path = ["extra"]
 html_copy_source = False
 html_search_scorer = os.path.join(os.path.dirname(__file__), "scorer.js")  # Sphinx wants the whole path
 highlight_language = "none"  # blocks without a language are often tables

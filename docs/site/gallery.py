@@ -9,12 +9,12 @@ from pathlib import Path
 # name, headline, what is to be seen, the commands; the last one writes NAME.html
 REPORTS = [
     ("views", "Six tables about the same objects",
-     "Three of six views know nothing of the label. The weights of the kernels say which; the confusion matrix "
-     "and the reliability of probabilities are those of rows that were not learnt from.",
-     """medley generate blobs --views 6 --classes 5 --rows 1500 --seed 3 --output my.csv
+     "Three of six views know nothing of the label, and the weights of the kernels say which. Accuracy, confusions and "
+     "examples are those of rows that were not learnt from.",
+     """medley generate blobs --views 6 --classes 8 --rows 2400 --seed 3 --output my.csv
 six=$(for v in 1 2 3 4 5 6; do echo "--view v$v=my-view$v.csv"; done)
-medley train --model views.medley --calibrate --folds 0/5 --quiet $six
-medley report views.medley --folds 1-4/5 $six --title 'Six views' --output views.html"""),
+medley train --model views.medley --folds 0/6 --quiet $six
+medley report views.medley --folds 1-5/6 $six --title 'Six views' --output views.html"""),
     ("path", "Which kernels come in when",
      "A hundred kernels on random sets of columns, from the penalty that leaves out all of them to a weak one, "
      "with the accuracy on other rows.",
@@ -64,8 +64,8 @@ ITEM = """
 
 
 def write(source, medley):
-    """gallery.rst, and the reports in source/reports/gallery."""
-    folder = source / "reports" / "gallery"
+    """gallery.rst, and the reports in source/extra/gallery."""
+    folder = source / "extra" / "gallery"
     folder.mkdir(parents=True)
     page = [HEAD]
     for name, headline, text, commands in REPORTS:

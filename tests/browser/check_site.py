@@ -16,6 +16,9 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
 HTML, BROWSER = sys.argv[1:3]
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCRIPT = open(os.path.join(HERE, "page.js"), encoding="utf-8").read()
+LEAST_CONTRAST = 4.5  # WCAG 2.1, level AA
 
 # what somebody types, and the page that must be among the first five results
 QUESTIONS = [("precomputed kernels", "docs/faq.html"), ("precomputed", "docs/faq.html"),
@@ -80,15 +83,17 @@ try:
             "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600})
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
             "features": [{"name": "prefers-color-scheme", "value": scheme}]})
-        wide, colours = [], set()
+        wide, colours, worst = [], set(), [99, ""]
         for page in PAGES:
             driver.get(f"file://{os.path.abspath(HTML)}/{page}")
             if driver.execute_script("return document.documentElement.scrollWidth > innerWidth"):
                 wide.append(page)
+            worst = min(worst, driver.execute_script(SCRIPT, "contrast") + [page])
             colours.add(driver.execute_script("return getComputedStyle(document.body).backgroundColor"))
         check(f"pages fit {width} pixels", not wide, wide)
         bright = {sum(map(int, colour[4:-1].split(","))) > 384 for colour in colours}
         check(f"they are {scheme} where the system is", bright == {scheme == "light"}, colours)
+        check(f"and legible, {scheme}", worst[0] >= LEAST_CONTRAST, worst)
     complaints = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     check("the browser does not complain", not complaints, complaints)
     check("nothing is asked of a network", not (outside := asked(driver)), outside)
