@@ -164,8 +164,8 @@ def main():
     write_python_pages(source / "python")
     write_c_pages(source / "c", output)
     gallery.write(source, build / "medley")
-    run("sphinx-build", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html", "-d", output / "doctrees",
-        source, html)
+    run(sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "auto", "-b", "html",
+        "-d", output / "doctrees", source, html)
     finish(html)
     broken = links.broken(html)
     if broken:

@@ -94,6 +94,10 @@ try:
         bright = {sum(map(int, colour[4:-1].split(","))) > 384 for colour in colours}
         check(f"they are {scheme} where the system is", bright == {scheme == "light"}, colours)
         check(f"and legible, {scheme}", worst[0] >= LEAST_CONTRAST, worst)
+    shown = "return document.querySelector('.sphinxsidebar').getClientRects().length > 0"  # still a phone
+    before = driver.execute_script(shown)
+    driver.find_element("css selector", ".menu-button").click()
+    check("a phone's menu opens", not before and driver.execute_script(shown), before)
     complaints = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     check("the browser does not complain", not complaints, complaints)
     check("nothing is asked of a network", not (outside := asked(driver)), outside)
