@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all needed demo test bench lint format install deps deb check-deb check-builds check-arm64 clean debug asan python processors tsan msan coverage faults kills fuzz experiments wheel wheel-check release
+.PHONY: all needed demo test bench lint format install deps deb check-deb check-builds check-arm64 clean debug asan python processors tsan msan coverage faults kills fuzz experiments wheel wheel-check release docs
 
 all: needed
 	@cmake --preset release >/dev/null
@@ -52,6 +52,13 @@ wheel-check: wheel
 release:
 	@scripts/deps build python wheel lint
 	@scripts/release $(if $(DRY_RUN),--dry-run)
+
+# The documents as a site, in build-docs/html (docs/site/build.py).
+docs:
+	@scripts/deps build python docs
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target medley libmedley_shared make_pages
+	@$(PYTHON) docs/site/build.py
 
 test:
 	@scripts/deps build test python wheel

@@ -147,7 +147,7 @@ def regularization_path(X: Any, y: Any, *, estimator: Optional[MedleyEstimator] 
     X, y : data, labels
         As the estimator's ``fit`` takes them.
     estimator : estimator of this package, optional
-        Its parameters hold, but for C and lambda_; default by the look of y.
+        Its parameters hold, but for C and ``lambda_``; default by the look of y.
     count : int, default 20
         So many strengths, evenly in logarithm.
     ratio : float, default 0.01
