@@ -102,7 +102,7 @@ static void print_name(FILE *file, const char *name, size_t width)
             skip_characters(name, length - (width - BEGINNING - 1)));
 }
 
-/* Where all weights that are not zero are alike, as under l2, norms tell more. */
+/* Where all weights are alike, as under l2, norms tell more. */
 static bool are_weights_alike(const medley_summary *summary)
 {
     double largest = 0;
@@ -110,9 +110,9 @@ static bool are_weights_alike(const medley_summary *summary)
     for (size_t b = 0; b < summary->block_count; b++) {
         const double weight = summary->blocks[b].weight;
         largest = weight > largest ? weight : largest;
-        least = weight > 0 && weight < least ? weight : least;
+        least = weight < least ? weight : least;
     }
-    return summary->block_count > 1 && least >= largest * (1 - 1e-9);
+    return summary->block_count > 1 && least > 0 && least >= largest * (1 - 1e-9);
 }
 
 /* What the last column counts: of kernels rows, of templates and of pairs of labels features. */

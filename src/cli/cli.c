@@ -350,11 +350,13 @@ static int print_help_group(const cli_command *command, const char *group)
     const char *names[MOST_GROUPS + 1] = {"all"};
     if (cli_print_options(command, group, stdout))
         return finish(command, CLI_OK);
-    for (size_t g = 0; g + 1 < MOST_GROUPS && cli_groups[g].name != NULL; g++)
-        names[g + 1] = cli_groups[g].name;
+    size_t count = 1;
+    for (size_t g = 0; count < MOST_GROUPS && cli_groups[g].name != NULL; g++)
+        if (cli_has_group(command, cli_groups[g].name))
+            names[count++] = cli_groups[g].name;
     const char *nearest = medley_nearest_name(group, names);
-    cli_refuse(&error, "--help=%s: there is no such group of options here; %s%s", group,
-               nearest != NULL ? "did you mean --help=" : "'medley COMMAND --help' lists them",
+    cli_refuse(&error, "--help=%s: medley %s has no such group of options; %s%s", group,
+               command->name, nearest != NULL ? "did you mean --help=" : "--help=all has all",
                nearest != NULL ? nearest : "");
     return fail(&arguments, &error);
 }

@@ -77,6 +77,7 @@ char cli_letter(const char *name); /* of an option, for -m; 0: it has none */
 void cli_print_help(const cli_command *command, FILE *file);
 /* Its options of one group, or of all, and then all examples; false: there is no such group. */
 bool cli_print_options(const cli_command *command, const char *group, FILE *file);
+bool cli_has_group(const cli_command *command, const char *group); /* any option of it? */
 extern const char cli_exit_codes[];
 
 /* ---- parsed arguments ---- */

@@ -91,6 +91,11 @@ static void print_examples(const cli_command *command, size_t most, FILE *file)
         fprintf(file, "  # %s\n  %s\n", command->examples[i], command->examples[i + 1]);
 }
 
+bool cli_has_group(const cli_command *command, const char *group)
+{
+    return count_options(command, group) > 0;
+}
+
 bool cli_print_options(const cli_command *command, const char *group, FILE *file)
 {
     const bool all = strcmp(group, "all") == 0;

@@ -209,7 +209,8 @@ static size_t guess_label(const md_csv_layout *layout, const bool *keep, const c
     *name = NULL;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         for (size_t c = 0; c < names->count; c++)
-            if (names->items[c] != NULL && strcasecmp(names->items[c], usual[i]) == 0) {
+            if (names->items[c] != NULL && strcasecmp(names->items[c], usual[i]) == 0 &&
+                (keep == NULL || keep[c])) {
                 *name = names->items[c];
                 return c;
             }
@@ -277,8 +278,8 @@ static medley_status choose_named(md_csv_layout *layout, const md_input *input,
 /* Is the file read by the names of its columns? */
 static bool is_named(const md_csv_layout *layout, const medley_read_options *options)
 {
-    return options->feature_names != NULL && options->columns == NULL &&
-           layout->header.items != NULL;
+    return options->feature_names != NULL && layout->header.items != NULL &&
+           (options->columns == NULL || md_columns_are_left_out(options->columns));
 }
 
 /* keep marks the columns that options->columns asks for. A file with just the features that a
@@ -287,6 +288,7 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
                                   const medley_read_options *options, medley_error *error)
 {
     const char *label = options->label;
+    const bool leaves_out = md_columns_are_left_out(options->columns) && !is_named(layout, options);
     size_t kept = 0;
     for (size_t c = 0; c < layout->columns; c++)
         kept += keep[c];
@@ -298,12 +300,14 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
     if (label == NULL && is_named(layout, options) && options->label_name != NULL)
         column = find_named(layout, options->label_name);
     else if (label == NULL)
-        column =
-            guess_label(layout, md_columns_are_left_out(options->columns) ? keep : NULL, &name);
+        column = guess_label(layout, leaves_out ? keep : NULL, &name);
     else if (md_label_is(options, "last"))
         column = layout->columns - 1;
     else
         column = md_column_find(label, strlen(label), layout->columns, layout->header.items);
+    if (leaves_out && label != NULL && column < layout->columns && !keep[column])
+        return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
+                          "column '%s' is to be the label and to be left out; choose one", label);
     const size_t named = name != NULL ? count_named(layout, name) : 0;
     const bool only_features = options->feature_count > 0 && kept == options->feature_count &&
                                column < layout->columns && keep[column];
@@ -333,7 +337,7 @@ medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
     memset(layout->is_feature, true, layout->columns);
     if (is_named(layout, options))
         MEDLEY_TRY(choose_named(layout, input, options, error));
-    if (options->columns != NULL)
+    if (options->columns != NULL && !is_named(layout, options))
         MEDLEY_TRY(md_columns_choose(layout->is_feature, layout->columns, layout->header.items,
                                      options->columns, error));
     MEDLEY_TRY(choose_label(layout, layout->is_feature, input, options, error));

@@ -58,7 +58,8 @@ static void fail_rest(struct work *work, const medley_error *failure)
 static bool take(void *context, medley_model *model)
 {
     struct work *work = context;
-    judge(work, model);
+    if (!is_stopped(work->tuner)) /* else the model may be half done, and counts for nothing */
+        judge(work, model);
     medley_model_free(model);
     work->began = md_clock_seconds();
     return work->next < work->count && !is_stopped(work->tuner);

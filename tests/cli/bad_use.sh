@@ -213,3 +213,12 @@ expect_exit 0 "the label is the last that is left" "$MEDLEY" train --json --head
 expect_text "of two classes" '"task":"binary"' "$out"
 expect_exit 0 "without a header" "$MEDLEY" eval last.medley bare.csv
 refuse "a column that there is not" "'nope' in the columns 'nope' is no column; the columns are 'id', 'a'" --ignore nope notes.csv
+(echo class,a,b,target; for i in $(seq 20); do echo "k$((i % 3)),0.$i,$((i % 7)),c$((i % 2))"; done) >two.csv
+expect_exit 0 "a column that would be the label is left out" "$MEDLEY" train --json --model two.medley --ignore class two.csv
+expect_text "another is it" '"task":"binary"' "$out"
+refuse "a label that is left out" "is to be the label and to be left out" --label class --ignore class two.csv
+cut -d, -f 2- notes.csv | cut -d, -f 1-3 >dev.csv
+expect_exit 0 "held-out data need not have the column" "$MEDLEY" train --quiet --model dev.medley --method spom --epochs 2 --ignore id,note --dev dev.csv notes.csv
+expect_exit 0 "nor do new ones" "$MEDLEY" eval dev.medley --ignore id dev.csv
+expect_exit 2 "a group that is not here" "$MEDLEY" eval --help=kernels
+refute_text "is not suggested" 'did you mean --help=kernels' "$err"
