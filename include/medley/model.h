@@ -122,6 +122,7 @@ typedef struct medley_task_info {
     bool has_labels, has_probabilities;
     bool has_heads;       /**< predictions have heads of words */
     bool has_certificate; /**< method auto takes one with a certificate if options allow it */
+    bool has_context;     /**< models may have blocks of neighbouring labels beside kernels */
 } medley_task_info;
 
 /** The description of a task, by its name in summaries; NULL: there is none. Never freed. */

@@ -121,7 +121,7 @@ static const char *count_title(const medley_summary *summary)
     const medley_task_info *task = medley_task_about(summary->task);
     if (summary->support_rows == 0)
         return "features";
-    return task != NULL && strcmp(task->parts, "rows") != 0 ? "rows/features" : "support rows";
+    return task != NULL && task->has_context ? "rows/features" : "support rows";
 }
 
 void cli_print_blocks(FILE *file, const medley_summary *summary, size_t top)

@@ -44,7 +44,7 @@ static medley_status write_tables(const medley_dataset *dataset, const char *out
     return MEDLEY_OK;
 }
 
-/* All that is in a file, with a 0 behind it; NULL: it cannot be read. The caller frees it. */
+/* All that is in a file, with a 0 at its end; NULL: it cannot be read. The caller frees it. */
 static char *read_text(const char *path, size_t size)
 {
     char *text = calloc(size + 1, 1);

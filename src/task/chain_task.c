@@ -34,5 +34,6 @@ const md_task md_task_chain = {
     .info.example = "sequence",
     .info.examples = "sequences",
     .info.parts = "positions",
+    .info.has_context = true,
     .most_labels = MD_MOST_LABELS,
 };

@@ -214,3 +214,5 @@ rows = [line for line in lines[start + 1:] if line.startswith("linear@")]
 assert len(rows) == 20 and all(line[place - 1] == " " and line[place] in "01" for line in rows), rows' "$out"
 expect_exit 0 "one block is left" "$MEDLEY" train --model m.medley --method spicy --spicy-C 20 --views each --kernel rbf ring.csv
 refute_text "then weights are not alike" 'weighs all blocks alike' "$out"
+expect_exit 0 "kernels on sequences" "$MEDLEY" train --model m.medley --epochs 1 --kernel linear words.data
+expect_text "have rows, and pairs of labels features" '^block .* norm  rows/features$' "$out"
