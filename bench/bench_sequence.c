@@ -183,9 +183,11 @@ static void train(struct figures *figures, const medley_dataset *data, medley_mo
     md_problem problem = {0};
     md_run_blocks blocks = {0};
     md_run_result result = {0};
+    const md_method *method = NULL;
     medley_options *options = make_options(figures->threads);
     counted_steps = counted_rows = counted_parts = 0;
-    stop_if(md_problem_init(&problem, data, NULL, options, NULL, false, &error) < 0, &error);
+    stop_if(md_method_choose(&method, options, data, NULL, &error) < 0, &error);
+    stop_if(md_problem_init(&problem, data, NULL, options, NULL, method, &error) < 0, &error);
     figures->kernel_blocks = make_blocks(&blocks, &problem);
     const md_run_plan plan = {.stage = "training"};
     stop_if(md_run_online(&problem, &plan, &blocks, &result, &error) < 0, &error);
