@@ -40,7 +40,8 @@ typedef struct medley_report_options {
     const char *const *block_names; /**< [blocks of the model's summary] what the report calls them;
                                          an entry that is NULL: the block's own name; NULL: all of
                                          them by their own names */
-    const char *command; /**< for those who want to repeat it: the command line; NULL: none */
+    const char *command; /**< for those who want to repeat it: the command line or the code, which
+                            may have several lines; NULL: none */
     const char *date;    /**< the same: when it was written, as text; NULL: none. The library does
                               not look at the clock, so that the same calls write the same bytes */
 } medley_report_options;

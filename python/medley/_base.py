@@ -19,6 +19,7 @@ from ._library import c_text
 from ._model import Model
 from ._options import make_options, threads
 from ._plots import plot_weights, weights_table
+from ._provenance import code, date
 from ._report import Report, answer_of, contender_lines, model_html, write_report
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -275,6 +276,10 @@ class MedleyEstimator(BaseEstimator):
                top: int = 30, **arguments: Any) -> Report:
         """Write an HTML report of what was learnt: one file that needs nothing else.
 
+        At its end are the parameters of the estimator, the name of the script (neither its folder
+        nor its arguments), the versions and the date; that of the environment's
+        ``SOURCE_DATE_EPOCH`` where it is set, so that reports come out the same.
+
         Parameters
         ----------
         path : str or path, optional
@@ -314,6 +319,8 @@ class MedleyEstimator(BaseEstimator):
             examples=whole("examples", examples),
             top=whole("top", top),
             threads=self._threads,
+            command=c_text(code(self)),
+            date=c_text(date()),
         )
         if tuning is not None:
             options.tuning = answer_of("tuning", tuning)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one needs to make the same report again: command line, data, date and version. */
+/* What one needs to make the same report again: command line or code, data, date and version. */
 #include "report/report.h"
 
 static bool given(const char *text)
@@ -31,7 +31,7 @@ static medley_status write_section(md_report *report, medley_error *error)
     md_html *html = &report->html;
     static const char *const heads[] = {"what", "value", NULL};
     if (given(report->options.command)) { /* whole, however long it is */
-        md_frame_open(html, "Command line");
+        md_frame_open(html, "How it was made");
         md_html_element(html, "code", "command", report->options.command);
         md_html_close(html);
     }

@@ -2,9 +2,12 @@
 """Tuning, paths, reports, lists, generated data, the tutorial."""
 
 import os
+import platform
 import subprocess
 import sys
 import unittest
+from datetime import datetime, timezone
+from unittest import mock
 
 import medley
 import numpy as np
@@ -89,6 +92,41 @@ class Tuning(InFolder):
             page = path.read_text()
             self.assertIn("A title of ours", page)
             self.assertTrue(page.rstrip().endswith("</html>"))
+
+    def test_reports_tell_how_they_were_made(self):
+        X, y = rings(60)
+        model = MKLClassifier("rbf(auto)", C=3).fit(X, y)
+        script = ["/home/somebody/secret <b>/iris.py", "--password", "xyzzy"]
+        with mock.patch.object(sys, "argv", script), \
+                mock.patch.dict(os.environ, SOURCE_DATE_EPOCH="1000000000"), \
+                mock.patch.dict(sys.modules):
+            sys.modules.pop("ipykernel", None)
+            page = model.report().html
+            self.assertEqual(model.report().html, page)
+            sys.modules["ipykernel"] = None
+            self.assertIn("# a notebook (Python", model.report().html)
+        self.assertIn("2001-09-09 01:46 UTC", page)
+        self.assertIn(f"# iris.py (Python {platform.python_version()}", page)
+        self.assertIn("MKLClassifier(C=3, kernels=&#39;rbf(auto)&#39;)", page)
+        for private in ("somebody", "secret", "password", "xyzzy"):
+            self.assertNotIn(private, page)
+        with mock.patch.dict(os.environ, SOURCE_DATE_EPOCH="tomorrow"):
+            self.assertIn(datetime.now(timezone.utc).strftime("%Y-%m-"), model.report().html)
+
+    def test_parameters_that_cannot_be_told_spoil_no_report(self):
+        class Silent:
+            def __repr__(self):
+                raise RuntimeError("nothing to say")
+
+        class Odd:
+            def __repr__(self):
+                return "<odd\0 \ud800 at 0x7f00beef>"
+
+        X, y = rings(60)
+        model = MKLClassifier("rbf(auto)").fit(X, y)
+        for parameter, told in ((Silent(), "MKLClassifier(...)"), (Odd(), "&lt;odd? ?&gt;")):
+            model.set_params(verbose=parameter)
+            self.assertIn(told, model.report().html)
 
     def test_reports_show_tuning_and_path(self):
         X, y = rings(80)
