@@ -109,13 +109,13 @@ void md_chunk_count(const md_chunk_scheme *scheme, const int32_t *given, const i
     }
 }
 
-md_chunk_counts md_chunk_total(const md_chunk_counts *counts, size_t types)
+md_chunk_counts md_chunk_total(const md_chunk_counts *counts, size_t count)
 {
     md_chunk_counts total = {0};
-    for (size_t t = 0; t < types; t++) {
-        total.given += counts[t].given;
-        total.found += counts[t].found;
-        total.correct += counts[t].correct;
+    for (size_t i = 0; i < count; i++) {
+        total.given += counts[i].given;
+        total.found += counts[i].found;
+        total.correct += counts[i].correct;
     }
     return total;
 }

@@ -37,7 +37,7 @@ void md_chunk_scheme_clear(md_chunk_scheme *scheme);
 void md_chunk_count(const md_chunk_scheme *scheme, const int32_t *given, const int32_t *found,
                     size_t length, md_chunk_counts *counts);
 
-md_chunk_counts md_chunk_total(const md_chunk_counts *counts, size_t types);
+md_chunk_counts md_chunk_total(const md_chunk_counts *counts, size_t count);
 
 /* Between 0 and 1; 0 where there is nothing to divide by. */
 double md_chunk_precision(md_chunk_counts counts);

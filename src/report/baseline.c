@@ -11,36 +11,78 @@ static md_confidence_interval wilson(double share, double n)
     return (md_confidence_interval){fmax(middle - half, 0), fmin(middle + half, 1)};
 }
 
-/* Rows of one sequence are not independent: as many independent rows as have the same variance of
- * the share, which is sum_s (right_s - share n_s)^2 / N^2 S/(S - 1) over sequences s. */
-static double independent_rows(const md_report *report, double share)
+/* Rows of one sequence are not independent. A share is a ratio of sums over sequences u,
+ * sum y_u / sum x_u, with the variance sum_u (y_u - share x_u)^2 / (sum x_u)^2 U/(U - 1)
+ * (linearised; Cochran, Sampling Techniques, section 6.3). The interval is that of as many
+ * independent rows as have the same variance. */
+typedef struct ratio {
+    double share;
+    double x;       /* their sum */
+    double squares; /* of y_u - share x_u, their sum */
+    double units;   /* with an x > 0 */
+} ratio;
+
+static void add_unit(ratio *r, double y, double x)
+{
+    r->units += x > 0;
+    r->squares += (y - r->share * x) * (y - r->share * x);
+}
+
+static md_confidence_interval interval_of(const ratio *r, double most_rows)
+{
+    const double variance = r->squares / (r->x * r->x) * r->units / fmax(r->units - 1, 1);
+    return wilson(r->share,
+                  variance > 0 ? fmin(r->share * (1 - r->share) / variance, most_rows) : r->units);
+}
+
+static md_confidence_interval interval_of_rows(const md_report *report, double share)
 {
     const medley_dataset *data = report->options.data;
-    const double rows = (double)report->prediction->rows;
-    const double units = (double)md_dataset_units(data);
-    double sum = 0;
-    if (units == rows)
-        return rows;
+    ratio r = {.share = share, .x = (double)report->prediction->rows};
+    if ((double)md_dataset_units(data) == r.x)
+        return wilson(share, r.x);
     for (size_t u = 0; u < md_dataset_units(data); u++) {
+        const size_t first = md_dataset_unit_start(data, u);
         const size_t end = md_dataset_unit_start(data, u + 1);
-        double excess = 0;
-        for (size_t r = md_dataset_unit_start(data, u); r < end; r++)
-            excess += (md_report_is_wrong(report, r) ? 0 : 1) - share;
-        sum += excess * excess;
+        size_t right = 0;
+        for (size_t i = first; i < end; i++)
+            right += !md_report_is_wrong(report, i);
+        add_unit(&r, (double)right, (double)(end - first));
     }
-    const double variance = sum / (rows * rows) * units / fmax(units - 1, 1);
-    return variance > 0 ? fmin(share * (1 - share) / variance, rows) : units;
+    return interval_of(&r, r.x);
+}
+
+/* Is an interval honest: are the data new to the model? */
+static bool may_have_interval(const md_report *report)
+{
+    return report->measured && report->target == NULL && report->prediction->rows > 0 &&
+           !report->options.data_chose && report->from_training == MD_NO_TRAINING_ROWS;
 }
 
 md_confidence_interval md_report_interval(const md_report *report)
 {
     const medley_evaluation *e = &report->evaluation;
-    const md_confidence_interval none = {NAN, NAN};
-    if (!report->measured || report->target != NULL || report->prediction->rows == 0 ||
-        report->options.data_chose || report->from_training != MD_NO_TRAINING_ROWS)
-        return none;
     const double share = isfinite(e->las) ? e->las : isfinite(e->uas) ? e->uas : e->accuracy;
-    return isfinite(share) ? wilson(share, independent_rows(report, share)) : none;
+    return may_have_interval(report) && isfinite(share) ? interval_of_rows(report, share)
+                                                        : (md_confidence_interval){NAN, NAN};
+}
+
+/* F1 = 2 correct / (given + found) is such a ratio. If every correct chunk, every missed one and
+ * every wrong one came by itself, its variance would be F1 (1 - F1) (2 - F1) / (given + found):
+ * what looks better than that, in a few sentences, is luck. */
+md_confidence_interval md_report_chunk_interval(const md_report *report)
+{
+    if (!may_have_interval(report) || report->chunks == NULL)
+        return (md_confidence_interval){NAN, NAN};
+    const size_t units = md_dataset_units(report->options.data);
+    const md_chunk_counts total = md_chunk_total(report->chunks, units);
+    ratio r = {.share = md_chunk_f1(total), .x = (double)(total.given + total.found)};
+    if (r.x == 0) /* there is nothing to find, and nothing was found */
+        return (md_confidence_interval){NAN, NAN};
+    for (size_t u = 0; u < units; u++)
+        add_unit(&r, 2 * (double)report->chunks[u].correct,
+                 (double)(report->chunks[u].given + report->chunks[u].found));
+    return interval_of(&r, r.x / (2 - r.share));
 }
 
 /* ---- without learning ---- */

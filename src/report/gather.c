@@ -80,6 +80,9 @@ static medley_status predict(md_report *report, medley_error *error)
                            error));
     MEDLEY_TRY(report->prediction->value != NULL ? md_read_targets(&report->target, data, error)
                                                  : map_gold(report, error));
+    if (report->evaluation.has_chunks)
+        MEDLEY_TRY(md_count_chunks(&report->chunks, report->model, data, report->prediction->label,
+                                   error));
     report->measured = true;
     MEDLEY_TRY(md_report_find_baseline(report, error));
     return md_report_find_training_rows(report, error);
@@ -103,6 +106,7 @@ void md_report_clear(md_report *report)
     free(report->by_weight);
     free(report->gold);
     free(report->target);
+    free(report->chunks);
     *report = (md_report){0};
 }
 

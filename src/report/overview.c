@@ -115,9 +115,8 @@ static void tell_weights(md_report *report)
     tell_out(html, s->block_count - s->active_blocks);
 }
 
-static void tell_interval(const md_report *report, md_html *html)
+static void tell_interval(md_html *html, md_confidence_interval interval)
 {
-    const md_confidence_interval interval = md_report_interval(report);
     if (isfinite(interval.low))
         md_html_textf(html, " (95 %% confidence: %.1f to %.1f %%)", 100 * interval.low,
                       100 * interval.high);
@@ -141,14 +140,16 @@ static void tell_labels(md_report *report)
     name_data(report);
     md_html_textf(html, " %s right, %s", plural(e->parts < 2 ? 1 : e->correct, "is", "are"),
                   md_figure_percent(e->accuracy).text);
-    tell_interval(report, html);
+    tell_interval(html, md_report_interval(report));
     if (isfinite(e->exact_match))
         md_html_textf(html, "; %s of the sequences are without an error",
                       md_figure_rough(e->exact_match).text);
-    if (e->has_chunks)
-        md_html_textf(html, "; of the chunks it found %s are right, and it found %s of them",
+    if (e->has_chunks) {
+        md_html_textf(html, "; of the chunks it found %s are right, and it found %s of them: F1 %s",
                       md_figure_rough(e->chunk_precision).text,
-                      md_figure_rough(e->chunk_recall).text);
+                      md_figure_rough(e->chunk_recall).text, md_figure_percent(e->chunk_f1).text);
+        tell_interval(html, md_report_chunk_interval(report));
+    }
     md_html_text(html, ". ");
     if (report->baseline.label != NULL) {
         md_html_text(html, "Always answering ");
@@ -206,7 +207,7 @@ static void tell_score(md_report *report)
         if (isfinite(e->las))
             md_html_textf(html, ", and %s the right relation as well",
                           md_figure_percent(e->las).text);
-        tell_interval(report, html);
+        tell_interval(html, md_report_interval(report));
         if (isfinite(e->exact_match))
             md_html_textf(html, "; %s of whole sentences are right",
                           md_figure_rough(e->exact_match).text);

@@ -7,6 +7,7 @@
 
 #include "data/dataset.h"
 #include "medley/report.h"
+#include "metrics/chunk.h"
 #include "report/chart.h"
 #include "report/html.h"
 
@@ -42,6 +43,7 @@ typedef struct md_report {
     int32_t *gold;  /* [rows] right labels (of parsers: relations) in the model's numbering, -1: not
                        known to it; NULL: there are none */
     double *target; /* [rows] of a regression, else NULL */
+    md_chunk_counts *chunks; /* [sequences] of labels of chunks, else NULL */
     md_baseline baseline;
     md_training_rows from_training;
     size_t known_rows; /* rows that are support rows of the model */
@@ -101,6 +103,9 @@ typedef struct md_confidence_interval {
 
 /* Of the accuracy, or of trees of the headline (LAS or UAS). */
 md_confidence_interval md_report_interval(const md_report *report);
+
+/* Of the F1 of chunks. */
+md_confidence_interval md_report_chunk_interval(const md_report *report);
 
 /* Finds the baseline. */
 medley_status md_report_find_baseline(md_report *report, medley_error *error);

@@ -41,7 +41,8 @@ static void tile_score(md_report *report)
     char below[96] = "";
     const medley_evaluation *e = &report->evaluation;
     const struct headline headline = headline_of(report);
-    const md_confidence_interval interval = md_report_interval(report);
+    const md_confidence_interval interval =
+        e->has_chunks ? md_report_chunk_interval(report) : md_report_interval(report);
     if (report->target != NULL && !isfinite(e->rmse))
         return;
     if (report->options.data_chose)
@@ -50,7 +51,7 @@ static void tile_score(md_report *report)
         snprintf(below, sizeof below, "%s",
                  report->from_training == MD_SOME_TRAINING_ROWS ? "with rows of the training data"
                                                                 : "on the training data");
-    else if (isfinite(interval.low) && !e->has_chunks)
+    else if (isfinite(interval.low))
         snprintf(below, sizeof below, "95 %% CI: %.1f to %.1f %%", 100 * interval.low,
                  100 * interval.high);
     else if (isfinite(e->las))

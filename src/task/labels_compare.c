@@ -2,8 +2,6 @@
 /* Labels compared with the right ones: rows, sequences, chunks and probabilities. */
 #include "task/predicting.h"
 
-#include "metrics/chunk.h"
-
 void md_compare_sequences(medley_evaluation *evaluation, const medley_dataset *dataset,
                           const int32_t *gold, const int32_t *predicted)
 {
@@ -33,30 +31,47 @@ static medley_status join_labels(md_strings *names, int32_t *of_data, const medl
     return MEDLEY_OK;
 }
 
-static medley_status count_chunks(medley_evaluation *evaluation, const medley_model *model,
-                                  const medley_dataset *dataset, const int32_t *predicted,
-                                  medley_error *error)
+medley_status md_count_chunks(md_chunk_counts **counts, const medley_model *model,
+                              const medley_dataset *dataset, const int32_t *predicted,
+                              medley_error *error)
 {
     MD_CLEARED(md_strings_clear) md_strings names = {0};
     MD_CLEARED(md_chunk_scheme_clear) md_chunk_scheme scheme = {0};
-    MD_OWNED(free) md_chunk_counts *counts = NULL;
+    MD_OWNED(free) md_chunk_counts *made = NULL;
+    MD_OWNED(free) md_chunk_counts *by_type = NULL;
     MD_OWNED(free) int32_t *of_data = NULL;
     MD_OWNED(free) int32_t *given = NULL;
+    *counts = NULL;
     MEDLEY_TRY(md_new(&of_data, dataset->label_names.count, sizeof *of_data, error));
     MEDLEY_TRY(md_new(&given, dataset->rows, sizeof *given, error));
     MEDLEY_TRY(join_labels(&names, of_data, model, dataset, error));
     if (!md_chunk_labels(&names))
         return MEDLEY_OK;
     MEDLEY_TRY(md_chunk_scheme_init(&scheme, &names, error));
-    MEDLEY_TRY(md_new(&counts, scheme.types.count, sizeof *counts, error));
+    MEDLEY_TRY(md_new(&by_type, scheme.types.count, sizeof *by_type, error));
+    MEDLEY_TRY(md_new(&made, dataset->sequence_count, sizeof *made, error));
     for (size_t r = 0; r < dataset->rows; r++)
         given[r] = dataset->label[r] < 0 ? -1 : of_data[dataset->label[r]];
     for (size_t s = 0; s < dataset->sequence_count; s++) {
         const size_t first = dataset->sequence_start[s];
+        memset(by_type, 0, scheme.types.count * sizeof *by_type);
         md_chunk_count(&scheme, given + first, predicted + first,
-                       dataset->sequence_start[s + 1] - first, counts);
+                       dataset->sequence_start[s + 1] - first, by_type);
+        made[s] = md_chunk_total(by_type, scheme.types.count);
     }
-    const md_chunk_counts total = md_chunk_total(counts, scheme.types.count);
+    *counts = md_take(&made);
+    return MEDLEY_OK;
+}
+
+static medley_status measure_chunks(medley_evaluation *evaluation, const medley_model *model,
+                                    const medley_dataset *dataset, const int32_t *predicted,
+                                    medley_error *error)
+{
+    MD_OWNED(free) md_chunk_counts *counts = NULL;
+    MEDLEY_TRY(md_count_chunks(&counts, model, dataset, predicted, error));
+    if (counts == NULL)
+        return MEDLEY_OK;
+    const md_chunk_counts total = md_chunk_total(counts, dataset->sequence_count);
     evaluation->has_chunks = true;
     evaluation->chunk_precision = md_chunk_precision(total);
     evaluation->chunk_recall = md_chunk_recall(total);
@@ -117,5 +132,5 @@ medley_status md_labels_compare(medley_evaluation *evaluation, const md_request 
         measure_probabilities(evaluation, gold, prediction);
     if (dataset->sequence_count == 0)
         return MEDLEY_OK;
-    return count_chunks(evaluation, model, dataset, prediction->label, error);
+    return measure_chunks(evaluation, model, dataset, prediction->label, error);
 }

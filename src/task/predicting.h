@@ -3,6 +3,7 @@
 #ifndef MD_PREDICTING_H
 #define MD_PREDICTING_H
 
+#include "metrics/chunk.h"
 #include "metrics/reliability.h"
 #include "task/task.h"
 
@@ -42,6 +43,12 @@ medley_status md_read_targets(double **targets, const medley_dataset *dataset, m
 /* Examples, and how many of them are without an error; right and predicted are [rows]. */
 void md_compare_sequences(medley_evaluation *evaluation, const medley_dataset *dataset,
                           const int32_t *right, const int32_t *predicted);
+
+/* counts[sequences] of the chunks in each sequence of labelled data, of all types; the caller frees
+ * them. NULL: the labels are not those of chunks. Types that the model does not know count, too. */
+medley_status md_count_chunks(md_chunk_counts **counts, const medley_model *model,
+                              const medley_dataset *dataset, const int32_t *predicted,
+                              medley_error *error);
 
 /* Of models that have probabilities: can they be had of these data? Those of long sentences, and of
  * some structures, cannot. */
