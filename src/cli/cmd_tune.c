@@ -112,8 +112,8 @@ static medley_status tune(cli_arguments *arguments, struct run *run, size_t fold
     arguments->interrupted = status == MEDLEY_STOPPED;
     if (arguments->interrupted && run->tuning == NULL)
         return cli_error(error, MEDLEY_FAILED,
-                         "interrupted before every combination was tried in one fold; there is no "
-                         "result");
+                         "interrupted before there was a fold in which every combination was tried "
+                         "and one could be learnt; there is no result");
     CLI_TRY(status);
     const char *rule = cli_value(arguments, "choose");
     run->chosen =

@@ -209,16 +209,21 @@ medley_status cli_write_text(const char *path, cli_printer print, const void *co
     return medley_write_file(path, gathered.text, gathered.size, error);
 }
 
+/* As much of text as fits into size bytes, whole characters of UTF-8. */
+static void copy_name(char *name, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    if (length >= size)
+        for (length = size - 1; length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80;)
+            length--;
+    memcpy(name, text, length);
+    name[length] = '\0';
+}
+
 const char *cli_report_name(char name[CLI_NAME_BYTES], const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *text = slash != NULL ? slash + 1 : path;
-    size_t length = strlen(text);
-    if (length >= CLI_NAME_BYTES)
-        for (length = CLI_NAME_BYTES - 1;
-             length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80;)
-            length--;
-    snprintf(name, CLI_NAME_BYTES, "%.*s", (int)length, text);
+    copy_name(name, CLI_NAME_BYTES, slash != NULL ? slash + 1 : path);
     char *ending = strstr(name, ".medley");
     if (ending != NULL && ending != name && ending[strlen(".medley")] == '\0')
         *ending = '\0';
@@ -235,7 +240,9 @@ const char *cli_held_out_name(char name[CLI_NAME_BYTES], const cli_arguments *ar
 {
     char buffer[CLI_NAME_BYTES];
     const char *file = cli_data_name(buffer, arguments);
-    snprintf(name, CLI_NAME_BYTES, "the held-out rows%s%.200s", file != NULL ? " of " : "",
-             file != NULL ? file : "");
+    const int length =
+        snprintf(name, CLI_NAME_BYTES, "the held-out rows%s", file != NULL ? " of " : "");
+    if (file != NULL)
+        copy_name(name + length, CLI_NAME_BYTES - (size_t)length, file);
     return name;
 }

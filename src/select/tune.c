@@ -159,6 +159,10 @@ static medley_status finish(struct owner *owner, const md_tuner *tuner, medley_e
                                 .count = tuning->trial_count,
                                 .higher_is_better = tuner->measure->higher_is_better};
     tuning->best = md_ranking_best(&ranking);
+    if (tuning->best == tuning->trial_count && tuner->stopped) {
+        tuning->fold_count = 0; /* no result: folds that were not tried might have had one */
+        return MEDLEY_OK;
+    }
     if (tuning->best == tuning->trial_count)
         return fail_all(owner, tuner, error);
     tuning->one_error = md_ranking_one_error(&ranking, tuning->best);

@@ -72,6 +72,16 @@ expect_text "words are quoted, and where it was written is left out" \
 SOURCE_DATE_EPOCH= "$MEDLEY" report wave.medley --output now.html --quiet
 expect_text "else the clock's" "date</th><td><bdi>$(date -u +%Y)-" now.html
 
+
+# ---- very long names: characters stay whole ----
+long=$(printf 'é%.0s' $(seq 124)).csv
+for file in "$long" "x$long"; do # of which the cut would split a character, with one of the two
+    cp train.csv "$file"
+    "$MEDLEY" train --holdout 0.3 --epochs 1 --model long.medley --report long.html --quiet "$file"
+    check "a long name is cut between characters" iconv -f UTF-8 -t UTF-8 -o /dev/null long.html
+    expect_text "and as late as possible" 'the held-out rows of x?é{115,118}<' long.html
+done
+
 # ---- data that the model has seen ----
 expect_exit 0 "on the training data" "$MEDLEY" report wave.medley train.csv --output known.html
 expect_text "a warning" 'Warning: </strong>the model was trained on these data' known.html

@@ -341,6 +341,31 @@ static void the_observer_sees_all_and_stops_all(void **state)
     medley_dataset_free(data);
 }
 
+static bool stop_at_once(void *context, const medley_progress *progress)
+{
+    (void)context;
+    (void)progress;
+    return false;
+}
+
+/* The user asked to stop, which is what callers are told; the failure is that of trials so far. */
+static void stopping_counts_more_than_failing(void **state)
+{
+    (void)state;
+    static const medley_choice choices[] = {{"penalty", "mkl+squared-block,nonsense"}};
+    const medley_observer observer = {sizeof observer, .progress = stop_at_once};
+    medley_dataset *data = make_data("ringnorm", 60, 2);
+    medley_tune_options how = MEDLEY_TUNE_OPTIONS_INIT;
+    medley_tuning *tuning = NULL;
+    medley_error error = {0};
+    how.folds = 3;
+    assert_true(try_tune(&tuning, data, "method=spicy", choices, 1, &how, NULL, &error) < 0);
+    assert_int_equal(try_tune(&tuning, data, "method=spicy", choices, 1, &how, &observer, &error),
+                     MEDLEY_STOPPED);
+    assert_null(tuning);
+    medley_dataset_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +373,7 @@ int main(void)
         cmocka_unit_test(options_of_a_trial_make_the_final_model),
         cmocka_unit_test(trials_that_fail_leave_the_others_alone),
         cmocka_unit_test(refusals_say_why),
+        cmocka_unit_test(stopping_counts_more_than_failing),
         cmocka_unit_test(data_without_labels_are_refused),
         cmocka_unit_test(rare_labels_are_no_crash),
         cmocka_unit_test(folds_that_fail_have_no_share_in_means),
