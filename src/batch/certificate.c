@@ -98,14 +98,17 @@ medley_status md_batch_value_model(md_batch_solution *solution, const md_batch_p
 /* ---- the dual value ---- */
 
 /* h becomes upper bounds of the norms ||rho||: those of kernels in single precision that may matter
- * are computed in double precision, others have what rounding may have taken away. */
+ * are computed in double precision, others have what rounding may have taken away. Below the slope
+ * of the penalty at zero the conjugate is 0, or near the optimum as good as that: a bound does. */
 static medley_status find_norms(double *h, const md_batch_problem *p, const double *rho,
-                                bool all_matter, medley_error *error)
+                                medley_error *error)
 {
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     const size_t n = md_packed_rows(p->packed);
     const double length2 = md_dot(rho, rho, n);
-    /* of a squared sum of norms the largest one counts, whatever it is */
+    /* of a squared sum of norms the largest one counts, whatever it is; of other squared norms all
+     * do */
+    const bool all_matter = p->square > 0 && md_penalty_conjugate_is_finite(p);
     const double limit = p->square > 0 ? md_norm_of(INFINITY, h, md_packed_count(p->packed))
                                        : md_penalty_threshold(p);
     const size_t kernels = md_packed_count(p->packed);
@@ -135,7 +138,7 @@ medley_status md_batch_dual_norms(double *h, const md_batch_problem *p, const do
         MEDLEY_TRY(md_packed_norms2(p->packed, (md_chosen){.count = count}, rho, h, error));
     for (size_t m = 0; m < count; m++)
         h[m] = given != NULL ? given[m] : sqrt(h[m]);
-    return find_norms(h, p, rho, md_penalty_conjugate_is_finite(p), error);
+    return find_norms(h, p, rho, error);
 }
 
 /* The dual value of solution->rho. given: norms that are known, as values are stored; NULL: none.

@@ -264,25 +264,40 @@ static bool has_same_quantities(const md_bank *bank, size_t m, size_t before)
            kernel->class->exact_pair_sum == other->class->exact_pair_sum;
 }
 
-static void multiply_row_block(void *context, size_t item, size_t worker)
+/* Kernels first .. end - 1, which share quantities, of the left rows of an item. */
+static void multiply_group(const struct row_products *work, md_span rows, md_span group, double *q,
+                           double *values)
 {
-    const struct row_products *work = context;
     const md_between *between = work->between;
     const md_exact_products *products = work->products;
     const size_t columns = between->right->rows;
-    double *q = work->scratch + worker * (2 * columns + md_exact_scratch(between->right));
-    double *values = q + columns;
-    const size_t first = products->first + item * BLOCK;
-    const size_t end = md_min(first + BLOCK, products->end);
-    for (size_t r = first; r < end; r++)
-        for (size_t k = 0; k < products->count; k++) {
-            const size_t m = products->kernels[k];
-            if (k == 0 || !has_same_quantities(between->bank, m, products->kernels[k - 1]))
-                quantities(between, m, r, q, values + columns);
-            values_from(between, m, r, q, values);
+    for (size_t r = rows.first; r < rows.end; r++) {
+        quantities(between, products->kernels[group.first], r, q, values + columns);
+        for (size_t k = group.first; k < group.end; k++) {
+            values_from(between, products->kernels[k], r, q, values);
             work->y[(r - products->first) * products->count + k] =
                 md_dot(values, products->x + k * products->stride, columns);
         }
+    }
+}
+
+/* All rows of the item before the next view: its right rows stay in cache. */
+static void multiply_row_block(void *context, size_t item, size_t worker)
+{
+    const struct row_products *work = context;
+    const md_exact_products *products = work->products;
+    const size_t columns = work->between->right->rows;
+    double *q = work->scratch + worker * (2 * columns + md_exact_scratch(work->between->right));
+    const size_t first = products->first + item * BLOCK;
+    const md_span rows = {first, md_min(first + BLOCK, products->end)};
+    for (md_span group = {0}; group.first < products->count; group.first = group.end) {
+        group.end = group.first + 1;
+        while (group.end < products->count &&
+               has_same_quantities(work->between->bank, products->kernels[group.end],
+                                   products->kernels[group.first]))
+            group.end++;
+        multiply_group(work, rows, group, q, q + columns);
+    }
 }
 
 medley_status md_exact_multiply_rows(const md_between *between, const md_exact_products *products,
