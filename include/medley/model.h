@@ -252,6 +252,10 @@ typedef struct medley_summary {
     size_t preselected_rows; /**< that they were judged by */
     double wanted_gap; /**< of online methods that end at a gap (option gap): which; NaN: others,
                             or a loaded model */
+    const char *device;        /**< "cpu", or the name of a card; a loaded model: "" */
+    const char *device_use;    /**< what ran there, if it is a card: "values and scores of 8
+                                    kernels"; else "" */
+    const char *device_reason; /**< why no card was used, where one would expect it; else "" */
 } medley_summary;
 
 /** The summary of a model, borrowed from it. */
@@ -330,6 +334,7 @@ typedef struct medley_prediction {
     double *best_probability;      /**< [sequences][best] of the best trees, if probabilities were
                                         asked for, NaN where a sentence has fewer; else NULL */
     float *best_label_probability; /**< [best][rows] of their relations, in the same way */
+    char device[128]; /**< the card that has computed kernel values; "": the processor has */
 } medley_prediction;
 
 /** Start with MEDLEY_PREDICT_OPTIONS_INIT. */
@@ -342,12 +347,13 @@ typedef struct medley_predict_options {
     size_t best;       /**< also the best outputs of each sequence, this many, at most 20 */
     const char *tags;  /**< of parsers: the column of tags; NULL: the one used in training */
     medley_comm *comm; /**< rows are divided among its ranks; NULL: the process is alone */
+    const char *device; /**< "auto", "cpu", "cuda" or "cuda:N"; NULL: auto */
 } medley_predict_options;
 
 /** The defaults: labels and scores, on all processors. */
 #define MEDLEY_PREDICT_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(medley_predict_options), 0, false, false, 0, NULL, NULL                             \
+        sizeof(medley_predict_options), 0, false, false, 0, NULL, NULL, NULL                           \
     }
 
 /**
@@ -431,13 +437,14 @@ typedef struct medley_evaluation {
                                          there are none */
     double nonprojective_recall;    /**< share of those of the data whose head was found; NaN: there
                                          are none */
+    char device[128]; /**< the card that has computed kernel values; "": the processor has */
 } medley_evaluation;
 
 /** Nothing evaluated yet. */
 #define MEDLEY_EVALUATION_INIT                                                                     \
     {                                                                                              \
         sizeof(medley_evaluation), 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0, 0, 0, 0                                                              \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, {0}                                                         \
     }
 
 /** Start with MEDLEY_EVALUATE_OPTIONS_INIT. */
@@ -447,12 +454,13 @@ typedef struct medley_evaluate_options {
     bool probabilities; /**< evaluate them, too; not for regression */
     const char *tags;   /**< of parsers: the column of tags; NULL: the one used in training */
     medley_comm *comm;  /**< rows are divided among its ranks; NULL: the process is alone */
+    const char *device; /**< "auto", "cpu", "cuda" or "cuda:N"; NULL: auto */
 } medley_evaluate_options;
 
 /** The defaults: no probabilities, all processors. */
 #define MEDLEY_EVALUATE_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(medley_evaluate_options), 0, false, NULL, NULL                                      \
+        sizeof(medley_evaluate_options), 0, false, NULL, NULL, NULL                                \
     }
 
 /**

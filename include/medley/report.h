@@ -44,13 +44,14 @@ typedef struct medley_report_options {
                             may have several lines; NULL: none */
     const char *date;    /**< the same: when it was written, as text; NULL: none. The library does
                               not look at the clock, so that the same calls write the same bytes */
+    const char *device;  /**< "auto", "cpu", "cuda" or "cuda:N"; NULL: auto */
 } medley_report_options;
 
 /** The defaults: 24 examples, 30 blocks, all processors. */
 #define MEDLEY_REPORT_OPTIONS_INIT                                                                 \
     {                                                                                              \
         sizeof(medley_report_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, 24, 30, 0, NULL,     \
-            false, NULL, NULL, NULL                                                                \
+            false, NULL, NULL, NULL, NULL                                                          \
     }
 
 /**

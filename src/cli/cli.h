@@ -258,6 +258,9 @@ void csv_quoted(FILE *file, const char *text);
 
 /* ---- what several commands tell of a run (summary.c) ---- */
 
+/* Where kernels were computed; text: only where that was a card, or should have been. */
+void cli_json_device(const medley_summary *summary);
+void cli_print_device(const medley_summary *summary);
 void cli_json_settings(const medley_summary *summary); /* task ... spicy_C */
 /* The key "blocks"; order: indices, or NULL for that of the summary. */
 void cli_json_blocks(const medley_model *model, const size_t *order);

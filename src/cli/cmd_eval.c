@@ -76,6 +76,7 @@ static void print_json(const medley_model *model, const medley_evaluation *e)
     json_number(stdout, "total", e->seconds_total);
     json_close(stdout, '}');
     json_number(stdout, "per_second", (double)e->parts / fmax(e->seconds_total, 1e-9));
+    json_string(stdout, "device", e->device[0] != '\0' ? e->device : "cpu");
     json_string(stdout, "blas", medley_blas());
     json_end(stdout);
 }
@@ -216,6 +217,7 @@ static medley_status run_eval(cli_arguments *arguments, medley_error *error)
     medley_evaluate_options wanted = MEDLEY_EVALUATE_OPTIONS_INIT;
     CLI_TRY(cli_load_model_and_data(arguments, "to measure", &model, &dataset, error));
     wanted.threads = cli_threads(arguments);
+    wanted.device = cli_value(arguments, "device");
     wanted.probabilities = cli_flag(arguments, "proba");
     wanted.tags = cli_value(arguments, "tags");
     wanted.comm = arguments->comm;

@@ -177,6 +177,7 @@ static medley_status run_predict(cli_arguments *arguments, medley_error *error)
                           "--best and --%s print different tables: give one of them, or --json",
                           wanted.probabilities ? "proba" : "scores");
     wanted.threads = cli_threads(arguments);
+    wanted.device = cli_value(arguments, "device");
     wanted.keep_labels = cli_flag(arguments, "constrain");
     wanted.tags = cli_value(arguments, "tags");
     wanted.comm = arguments->comm;

@@ -123,6 +123,7 @@ static medley_status run_report(cli_arguments *arguments, medley_error *error)
     options.data = data;
     options.data_name = data != NULL ? name : NULL;
     options.threads = cli_threads(arguments);
+    options.device = cli_value(arguments, "device");
     options.tags = cli_value(arguments, "tags");
     /* where it is written changes nothing in it */
     CLI_TRY(cli_tell_provenance(&options, &provenance, arguments, "output", error));

@@ -36,6 +36,7 @@ static void print_json(const struct run *run, bool interrupted)
     json_count(stdout, "seed", (size_t)s->seed);
     json_count(stdout, "threads", s->threads);
     cli_json_ranks(run->comm);
+    cli_json_device(s);
     json_string(stdout, "blas", medley_blas());
     json_bool(stdout, "converged", s->converged);
     json_bool(stdout, "interrupted", interrupted);
@@ -79,6 +80,7 @@ static void print_text(const struct run *run, const char *path, bool interrupted
            run->given.seconds_read, s->seconds_kernels, s->seconds_train, run->seconds_total,
            s->peak_rss_mb);
     cli_print_ranks(run->comm);
+    cli_print_device(s);
     cli_print_saved(stdout, s, path, run->model_bytes, interrupted);
     if (run->report != NULL)
         printf("report written to %s\n", run->report);

@@ -35,6 +35,10 @@ static const cli_option prediction_options[] = {
      "parsers: the column of CoNLL-U that has the tags; default that of training",
      .group = "trees"},
     {"threads", "N", "0", "0: all processors", .group = "scale"},
+    {"device", "auto|cpu|cuda[:N]", "auto",
+     "where kernels are computed: auto takes an NVIDIA card where there is one and enough to do, "
+     "cuda takes it or fails",
+     .group = "scale"},
     {0}};
 
 static const cli_option rows_options[] = {

@@ -45,6 +45,21 @@ void cli_json_labels(FILE *file, const medley_model *model, size_t count)
     json_close(file, ']');
 }
 
+void cli_json_device(const medley_summary *summary)
+{
+    json_string(stdout, "device", summary->device);
+    json_string(stdout, "device_use", summary->device_use);
+    json_string(stdout, "device_reason", summary->device_reason);
+}
+
+void cli_print_device(const medley_summary *summary)
+{
+    if (summary->device_use[0] != '\0')
+        printf("%s: %s\n", summary->device, summary->device_use);
+    else if (summary->device_reason[0] != '\0')
+        printf("no card was used: %s\n", summary->device_reason);
+}
+
 /* The key "epochs"; what a method does not measure is left out. */
 static void json_epochs(const medley_summary *summary)
 {

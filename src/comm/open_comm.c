@@ -3,10 +3,8 @@
  * started by mpirun never looks for one. */
 #include "comm/comm_internal.h"
 
+#include "base/plugin.h"
 #include <dlfcn.h>
-#include <libgen.h>
-#include <limits.h>
-#include <unistd.h>
 
 /* What a plug-in has: fills functions, which begins with its defaults. communicator: the address of
  * an MPI_Comm, or NULL for all processes. 0: done; else message says what went wrong. */
@@ -47,44 +45,9 @@ static const struct family *find_family(bool has_communicator)
 
 /* ---- loading ---- */
 
-/* dlopen of folder/name. */
-static void *load(const char *folder, const char *name)
-{
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
-        return NULL;
-    /* global: an MPI library loads parts of its own that look for its symbols */
-    return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-}
-
-/* Beside the file that this function is in, which is the shared library or a program; between: a
- * folder from there. */
-static void *load_beside(const char *name, const char *between)
-{
-    static const char here = 0;
-    char path[PATH_MAX];
-    char folder[PATH_MAX];
-    Dl_info info;
-    if (dladdr(&here, &info) == 0 || info.dli_fname == NULL)
-        return NULL;
-    const char *file = realpath(info.dli_fname, path) != NULL ? path : "/proc/self/exe";
-    if (file != path && realpath(file, path) == NULL)
-        return NULL;
-    if (snprintf(folder, sizeof folder, "%s%s", dirname(path), between) >= (int)sizeof folder)
-        return NULL;
-    return load(folder, name);
-}
-
 static medley_status load_plugin(void **plugin, const struct family *family, medley_error *error)
 {
-    /* a build folder or Python's package; where the library is installed; where the command is */
-    static const char *const places[] = {"", "/medley", "/" MEDLEY_PLUGINS_FROM_BIN, NULL};
-    const char *folder = getenv("MEDLEY_PLUGINS");
-    *plugin = folder != NULL ? load(folder, family->plugin) : NULL;
-    for (size_t i = 0; *plugin == NULL && places[i] != NULL; i++)
-        *plugin = load_beside(family->plugin, places[i]);
-    if (*plugin == NULL) /* a program with the static library, which can be anywhere */
-        *plugin = load(MEDLEY_PLUGINS_INSTALLED, family->plugin);
+    *plugin = md_plugin_load(family->plugin, true);
     if (*plugin != NULL)
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_NOT_SUPPORTED,

@@ -42,6 +42,7 @@ medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kep
     request.options.probabilities = options.probabilities;
     request.options.tags = options.tags;
     request.options.comm = options.comm;
+    request.options.device = options.device;
     const double start = md_clock_seconds();
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     MD_CLEARED(medley_evaluation_clear)
@@ -64,6 +65,7 @@ medley_status md_evaluate(medley_evaluation *evaluation, medley_prediction **kep
     MEDLEY_TRY(model->task->check_truth(dataset, error));
     MEDLEY_TRY(medley_predict_with(&prediction, model, dataset, &request.options, error));
     MEDLEY_TRY(model->task->compare(&made, &request, prediction, error));
+    memcpy(made.device, prediction->device, sizeof made.device);
     made.seconds_score = prediction->seconds_score;
     made.seconds_decode = prediction->seconds_decode;
     made.seconds_total = md_clock_seconds() - start;

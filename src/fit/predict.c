@@ -182,6 +182,8 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
     const double start = md_clock_seconds();
     MEDLEY_TRY(MD_TAKE_STRUCT(options, given, MEDLEY_PREDICT_OPTIONS_INIT, error));
     options->threads = options->threads ? options->threads : md_comm_processors(options->comm);
+    options->device = options->device != NULL ? options->device : "auto";
+    MEDLEY_TRY(md_device_check(options->device, error));
     if (medley_comm_size(options->comm) > 1)
         return md_predict_together(result, &request, error);
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;

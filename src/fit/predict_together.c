@@ -79,6 +79,8 @@ static medley_status predict_share(medley_prediction **own, const md_request *re
     MD_OWNED(free) size_t *rows = NULL;
     MD_OWNED(medley_dataset_free) medley_dataset *part = NULL;
     options.comm = NULL;
+    if (md_device_is_auto(options.device))
+        options.device = "cpu"; /* which ranks have enough of */
     if (count == 0)
         return MEDLEY_OK;
     MEDLEY_TRY(md_new(&rows, count, sizeof *rows, error));

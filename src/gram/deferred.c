@@ -7,6 +7,7 @@
 /* Open rows and changes that are flushed together: enough for products at full speed, few
  * enough that looking at every example of an epoch with all of them costs little. */
 enum { MOST_OPEN = 64, FEWEST_OPEN = 16, DUE = 128 };
+enum { MOST_OPEN_ON_CARD = 256 }; /* a card is waited for once for all of them */
 enum { FIXED = 8 };                /* rows */
 enum { MANY = 8 };                 /* one changed row of so many */
 static const double SHARE = 0.125; /* of the memory for values of the open rows */
@@ -25,6 +26,7 @@ void md_deferred_free(md_deferred *deferred)
         return;
     for (size_t m = 0; deferred->slots != NULL && m < deferred->count; m++)
         clear_slot(&deferred->slots[m]);
+    md_device_scores_free(deferred->card);
     md_kept_rows_clear(&deferred->kept);
     md_prepared_clear(&deferred->open);
     md_prepared_clear(&deferred->left);
@@ -50,7 +52,7 @@ static size_t choose_open_most(const md_deferred *deferred, const md_deferred_op
     for (size_t m = 0; m < deferred->count; m++)
         kernels += !md_gram_is_kept(deferred->gram, m);
     const double room = options->memory > 0 ? SHARE * (double)options->memory : 1e9;
-    size_t most = MOST_OPEN;
+    size_t most = deferred->gram->card != NULL ? MOST_OPEN_ON_CARD : MOST_OPEN;
     while (most > FEWEST_OPEN &&
            (double)most * (double)most * (double)kernels * sizeof(float) > room)
         most /= 2;
@@ -86,6 +88,8 @@ static medley_status make_room(md_deferred *deferred, medley_error *error)
         MEDLEY_TRY(md_pool_new(pool, &deferred->own_row, most, sizeof(size_t), error));
         MEDLEY_TRY(md_pool_new(pool, &deferred->own_position, deferred->n, sizeof(size_t), error));
     }
+    if (deferred->gram->card != NULL)
+        return md_deferred_card_create(deferred, error);
     return md_kept_rows_init(&deferred->kept, deferred, error);
 }
 
@@ -118,7 +122,9 @@ medley_status md_deferred_attach(md_deferred *deferred, size_t m, float *score, 
     MEDLEY_TRY(md_pool_new(&made.pool, &made.entered, labels * most, sizeof(float), error));
     MEDLEY_TRY(
         md_pool_new(&made.pool, &made.due, labels * deferred->due_most, sizeof(float), error));
-    MEDLEY_TRY(md_pool_new_aligned(&made.pool, &made.values, most * most, sizeof(float), error));
+    if (deferred->card == NULL)
+        MEDLEY_TRY(
+            md_pool_new_aligned(&made.pool, &made.values, most * most, sizeof(float), error));
     MEDLEY_TRY(md_pool_new(&made.pool, &made.is_known, most, sizeof(bool), error));
     made.score = score;
     *slot = md_take(&made);
@@ -127,6 +133,8 @@ medley_status md_deferred_attach(md_deferred *deferred, size_t m, float *score, 
 
 void md_deferred_detach(md_deferred *deferred, size_t m)
 {
+    if (deferred->card != NULL)
+        md_deferred_forget(deferred, m);
     clear_slot(md_deferred_slot(deferred, m));
 }
 
@@ -174,6 +182,8 @@ static void drop_open_rows(md_deferred *deferred)
 static bool is_flush_due(const md_deferred *deferred, size_t changes)
 {
     const size_t ranks = medley_comm_size(deferred->gram->comm);
+    if (deferred->card != NULL)
+        return deferred->due_count + changes > deferred->due_most;
     return deferred->due_count + changes > deferred->due_most ||
            deferred->entered > FIXED * deferred->n / ranks;
 }
@@ -189,6 +199,8 @@ static medley_status leave_open_rows(md_deferred *deferred, medley_error *error)
         MEDLEY_TRY(md_deferred_flush(deferred, error));
     take_entries(deferred);
     drop_open_rows(deferred);
+    if (deferred->card != NULL)
+        return md_deferred_card_flush(deferred, error);
     return MEDLEY_OK;
 }
 
@@ -201,7 +213,16 @@ medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t
         deferred->open_row[s] = rows[s];
         deferred->position[rows[s]] = s + 1;
     }
+    if (deferred->card != NULL && count > 0)
+        return md_deferred_card_open(deferred, error);
     return md_deferred_fill_open(deferred, error);
+}
+
+medley_status md_deferred_expect(md_deferred *deferred, const size_t *rows, size_t count,
+                                 medley_error *error)
+{
+    return deferred->card != NULL ? md_device_expect(deferred->card, rows, count, error)
+                                  : MEDLEY_OK;
 }
 
 /* ---- replaced coefficients ---- */
@@ -236,8 +257,11 @@ static medley_status flush_replaced(md_deferred *deferred, medley_error *error)
     for (size_t m = 0; m < deferred->count; m++) {
         const md_slot *slot = &deferred->slots[m];
         any = any || slot->replaced != NULL;
-        if (slot->replaced != NULL)
-            memset(slot->score, 0, deferred->n * deferred->labels * sizeof(float));
+        if (slot->replaced == NULL)
+            continue;
+        memset(slot->score, 0, deferred->n * deferred->labels * sizeof(float));
+        if (deferred->card != NULL)
+            md_deferred_card_scale(deferred, m, 0, deferred->labels, 0);
     }
     for (size_t row = 0; any && row < deferred->n; row++) {
         if (!is_support(deferred, row))
@@ -263,7 +287,9 @@ void md_deferred_replace(md_deferred *deferred, size_t m, const float *coefficie
 
 void md_deferred_continue(md_deferred *deferred, size_t m)
 {
-    md_deferred_slot(deferred, m)->live = true;
+    md_slot *slot = md_deferred_slot(deferred, m);
+    slot->live = true;
+    slot->is_stale = deferred->card != NULL;
 }
 
 medley_status md_deferred_close(md_deferred *deferred, medley_error *error)
@@ -271,6 +297,8 @@ medley_status md_deferred_close(md_deferred *deferred, medley_error *error)
     MEDLEY_TRY(leave_open_rows(deferred, error));
     MEDLEY_TRY(md_deferred_flush(deferred, error));
     MEDLEY_TRY(flush_replaced(deferred, error));
+    if (deferred->card != NULL)
+        return md_deferred_card_read(deferred, error);
     return md_deferred_gather_all(deferred, error);
 }
 
@@ -309,11 +337,13 @@ float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_
 
 void md_deferred_forget_label(md_deferred *deferred, size_t m, size_t label)
 {
-    const md_slot *slot = md_deferred_slot(deferred, m);
+    md_slot *slot = md_deferred_slot(deferred, m);
     const size_t most = deferred->open_most;
     memset(slot->open_score + label * most, 0, most * sizeof(float));
     memset(slot->entered + label * most, 0, most * sizeof(float));
     memset(slot->due + label * deferred->due_most, 0, deferred->due_most * sizeof(float));
+    if (deferred->card != NULL)
+        md_deferred_card_scale(deferred, m, label, 1, 0);
 }
 
 void md_deferred_forget(md_deferred *deferred, size_t m)
@@ -321,6 +351,8 @@ void md_deferred_forget(md_deferred *deferred, size_t m)
     md_slot *slot = md_deferred_slot(deferred, m);
     slot->live = false;
     slot->replaced = NULL;
+    if (deferred->card != NULL)
+        md_deferred_card_scale(deferred, m, 0, deferred->labels, 0);
     for (size_t l = 0; l < deferred->labels; l++)
         md_deferred_forget_label(deferred, m, l);
 }
@@ -334,4 +366,6 @@ void md_deferred_rescale(md_deferred *deferred, size_t m, float factor)
     }
     for (size_t i = 0; i < deferred->labels * deferred->due_most; i++)
         slot->due[i] *= factor;
+    if (deferred->card != NULL)
+        md_deferred_card_scale(deferred, m, 0, deferred->labels, factor);
 }

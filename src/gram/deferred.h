@@ -46,6 +46,11 @@ size_t md_deferred_open_most(const md_deferred *deferred);
 medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t count,
                                medley_error *error);
 
+/* The rows that will be opened after these, if that is known: a card computes their values while
+ * these are looked at. */
+medley_status md_deferred_expect(md_deferred *deferred, const size_t *rows, size_t count,
+                                 medley_error *error);
+
 /* Flushes everything: score is then exact for all rows, and none is open. */
 medley_status md_deferred_close(md_deferred *deferred, medley_error *error);
 

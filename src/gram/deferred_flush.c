@@ -50,6 +50,8 @@ static medley_status flush_some(md_deferred *deferred, size_t first, size_t coun
 medley_status md_deferred_flush(md_deferred *deferred, medley_error *error)
 {
     const size_t due = deferred->due_count;
+    if (deferred->card != NULL)
+        return md_deferred_card_flush(deferred, error);
     deferred->entered = 0;
     deferred->due_count = 0; /* also where flushing fails: nothing is flushed twice */
     if (due == 0 || !md_deferred_want(deferred, deferred->wanted, true))

@@ -15,10 +15,15 @@ typedef struct md_slot {
     float *open_score;     /* [labels][open_most] scores of the open rows */
     float *entered;        /* [labels][open_most] changes since they were opened */
     float *due;            /* [labels][due_most] changes that are not flushed yet */
-    float *values;         /* [open_most][open_most] kernel values, of the rows that are known */
+    float *values; /* [open_most][open_most] kernel values, of the rows that are known; the card's */
     bool *is_known;        /* [open_most] */
     const float *replaced; /* [labels][n] A that replaces everything; NULL: none */
     float gain;            /* of replaced */
+
+    /* on a card: */
+    bool is_filled; /* it has scores other than 0 */
+    bool is_stale;  /* it lacks scores that the owner has filled */
+    bool is_unread; /* it has scores that are not here */
 } md_slot;
 
 /* Kernel rows that are kept. */
@@ -96,6 +101,10 @@ struct md_deferred {
     size_t memory;        /* for kept rows; 0: no limit */
     md_kept_rows kept;
     md_deferred_counts counts;
+
+    md_device_scores *card; /* NULL: the processor does all this */
+    size_t card_slots, card_most;
+    float *card_change; /* [card_slots][labels][card_most] */
 };
 
 static inline md_slot *md_deferred_slot(const md_deferred *deferred, size_t m)
@@ -131,6 +140,15 @@ medley_status md_deferred_fill_open(md_deferred *deferred, medley_error *error);
 
 /* Computes the values of an open row for the others, for one slot. */
 void md_deferred_learn_row(const md_deferred *deferred, size_t m, size_t position);
+
+/* ---- deferred_card.c: the same on a card ---- */
+medley_status md_deferred_card_create(md_deferred *deferred, medley_error *error);
+medley_status md_deferred_card_flush(md_deferred *deferred, medley_error *error);
+medley_status md_deferred_card_open(md_deferred *deferred, medley_error *error);
+medley_status md_deferred_card_read(md_deferred *deferred, medley_error *error);
+/* The scores of some labels; 0 clears them. */
+void md_deferred_card_scale(md_deferred *deferred, size_t m, size_t first, size_t count,
+                            float factor);
 
 /* ---- deferred_ranks.c ---- */
 enum { MD_OWN_UNIT = 16 }; /* columns that stay together: products have them side by side */

@@ -16,6 +16,7 @@ void md_gram_free(md_gram *gram)
             free(gram->stored[m].full);
         md_matrix_clear(&gram->stored[m].sparse);
     }
+    md_card_free(gram->card);
     md_pool_clear(&gram->pool);
     free(gram->small);
     free(gram->mix);
@@ -43,6 +44,11 @@ bool md_gram_is_kept(const md_gram *gram, size_t m)
     if (gram->mix != NULL)
         return !gram->streamed;
     return stored->full != NULL || stored->same != NULL || stored->sparse.start != NULL;
+}
+
+bool md_gram_is_on_card(const md_gram *gram)
+{
+    return gram->card != NULL;
 }
 
 size_t md_gram_bytes(const md_gram *gram)
@@ -125,11 +131,14 @@ static bool allocate_full(md_gram *gram, const bool *full)
 
 /* Kernels that are mostly zero go to sparse storage first; the others are kept in full if all of
  * them fit what is left of the budget, else their rows are computed as they are needed. */
-static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, medley_error *error)
+static medley_status choose_storage(md_gram *gram, const md_gram_options *options, bool *full,
+                                    medley_error *error)
 {
+    const size_t memory = options->memory;
     const double each = (double)gram->n * (double)gram->n * sizeof(float);
     double wanted = 0;
-    MEDLEY_TRY(md_gram_build_sparse(gram, memory, error));
+    if (options->device == NULL)
+        MEDLEY_TRY(md_gram_build_sparse(gram, memory, error));
     for (size_t m = 0; m < gram->count; m++) {
         const md_kernel *kernel = &gram->bank->kernels[m];
         const bool constant = kernel->class != NULL && kernel->class->constant;
@@ -139,7 +148,10 @@ static medley_status choose_storage(md_gram *gram, size_t memory, bool *full, me
             !md_kernel_has_weights(kernel) && !constant && gram->stored[m].sparse.start == NULL;
         wanted += full[m] ? each : 0;
     }
-    gram->streamed = memory > 0 && wanted + (double)gram->bytes > (double)memory;
+    gram->streamed = options->device != NULL ||
+                     (memory > 0 && wanted + (double)gram->bytes > (double)memory);
+    if (options->device != NULL)
+        return md_gram_learn_means_on(gram, options->device, full, error);
     if (gram->streamed)
         return md_gram_learn_unkept_means(gram, full, error);
     if (!allocate_full(gram, full))
@@ -171,6 +183,20 @@ static medley_status build_full(md_gram *gram, medley_error *error)
     return status;
 }
 
+static medley_status take_to_card(md_gram *gram, const md_gram_options *options, const bool *wanted,
+                                  medley_error *error)
+{
+    MD_OWNED(free) const double **diagonal = NULL;
+    MEDLEY_TRY(md_new(&diagonal, gram->count, sizeof *diagonal, error));
+    for (size_t m = 0; m < gram->count; m++)
+        diagonal[m] = gram->stored[m].diagonal;
+    const md_card_wish wish = {.bank = gram->bank,
+                               .rows = gram->prepared,
+                               .wanted = wanted,
+                               .diagonal = options->device_precise ? NULL : diagonal};
+    return md_card_create(&gram->card, options->device, &wish, error);
+}
+
 medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared *prepared,
                              const md_gram_options *options, medley_error *error)
 {
@@ -190,12 +216,14 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
     MEDLEY_TRY(md_pool_new(&gram->pool, &gram->stored, gram->count, sizeof *gram->stored, error));
     MEDLEY_TRY(
         md_tile_scratch_make(&gram->pool, &gram->scratch, gram->threads, bank, prepared, error));
-    MEDLEY_TRY(choose_storage(gram, options->memory, full, error));
+    MEDLEY_TRY(choose_storage(gram, options, full, error));
     if (!gram->streamed) {
         MEDLEY_TRY(build_full(gram, error));
         MEDLEY_TRY(md_gram_center_full(gram, error));
     }
     MEDLEY_TRY(learn_diagonals(gram, error));
+    if (options->device != NULL)
+        MEDLEY_TRY(take_to_card(gram, options, full, error));
     *result = md_take(&gram);
     return MEDLEY_OK;
 }

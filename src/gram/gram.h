@@ -7,6 +7,7 @@
 #define MD_GRAM_H
 
 #include "comm/comm.h"
+#include "device/open_device.h"
 #include "gram/prepared_rows.h"
 #include "medley/observer.h"
 
@@ -16,6 +17,8 @@ typedef struct md_gram_options {
     size_t threads;
     size_t memory;                   /* budget in bytes for kernel values; 0: no limit */
     const medley_observer *observer; /* may be NULL */
+    const md_device *device; /* what is not constant is computed there; NULL: the processor does */
+    bool device_precise;     /* in single precision there, else rounded to half precision */
     medley_comm *comm; /* the columns of deferred scores are divided among its ranks; NULL: alone */
 } md_gram_options;
 
@@ -30,6 +33,7 @@ size_t md_gram_count(const md_gram *gram); /* kernels */
 size_t md_gram_rows(const md_gram *gram);
 bool md_gram_is_streamed(const md_gram *gram);
 size_t md_gram_bytes(const md_gram *gram); /* held in memory */
+bool md_gram_is_on_card(const md_gram *gram);
 
 /* Are the values of kernel m (of a mixture: all of them) kept? What follows is for these; deferred
  * scores (deferred.h) are for the others. */
@@ -74,6 +78,8 @@ typedef struct md_between {
     const md_prepared *left, *right;
     const size_t *training_row; /* [right rows] which training row each right row was */
     size_t threads;
+    const char *device; /* where scores are computed, as option `device` says; NULL: here */
+    char *device_name;  /* [MD_DEVICE_NAME] the card that has computed them; NULL: nobody asks */
 } md_between;
 
 /* scores[left rows][labels] += sum over terms, at most one for each kernel. Kernels of one view

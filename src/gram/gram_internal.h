@@ -3,6 +3,7 @@
 #ifndef MD_GRAM_INTERNAL_H
 #define MD_GRAM_INTERNAL_H
 
+#include "gram/card.h"
 #include "gram/gram.h"
 #include "gram/tile.h"
 #include "linalg/vectors.h"
@@ -30,6 +31,7 @@ struct md_gram {
     float *small;             /* the full matrices, where they share one array */
     md_tile_scratch *scratch; /* [threads] */
     double *mix;              /* [count] weights of the mixture, or NULL */
+    md_card *card;            /* has the kernels that are not kept here; NULL: there is none */
 };
 
 /* Row of a kernel that is kept, but not sparse, [n]. */
@@ -55,5 +57,8 @@ medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *e
 
 /* ---- means.c ---- */
 medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medley_error *error);
+/* The same by a card. */
+medley_status md_gram_learn_means_on(md_gram *gram, const md_device *device, const bool *unkept,
+                                     medley_error *error);
 
 #endif

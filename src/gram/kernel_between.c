@@ -2,6 +2,7 @@
 /* Kernel values between new points and support points, used as they are computed: prediction. A
  * block of new rows belongs to one thread, which adds up its scores tile by tile in a fixed order.
  */
+#include "gram/between_card.h"
 #include "gram/gram_internal.h"
 
 #include "base/parallel.h"
@@ -141,6 +142,11 @@ static medley_status score_all(const md_between *between, const md_expansion *te
                               .labels = labels,
                               .scores = scores,
                               .apart = apart};
+    bool done;
+    MEDLEY_TRY(
+        md_between_card(&done, between, terms, term_count, labels, scores, apart, error));
+    if (done)
+        return MEDLEY_OK;
     MEDLEY_TRY(
         md_pool_new(&pool, &scoring.by_label, values * between->right->rows, sizeof(float), error));
     MEDLEY_TRY(md_pool_new(&pool, &scoring.term_of, kernels, sizeof *scoring.term_of, error));

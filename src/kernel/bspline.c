@@ -64,6 +64,14 @@ static double exact_bspline(const void *state, double q)
     return fmax(0, 1 - sqrt(q) * ((const struct bspline *)state)->inverse);
 }
 
+static void form_of_bspline(const void *state, md_device_form *form)
+{
+    const struct bspline *bspline = state;
+    *form = (md_device_form){.quantity = MD_ON_DISTANCE2,
+                             .map = MD_MAP_HAT,
+                             .scale = md_float_factor(bspline->inverse)};
+}
+
 const md_kernel_class md_kernel_bspline = {
     .name = "bspline",
     .summary = "B1-spline with compact support",
@@ -75,6 +83,7 @@ const md_kernel_class md_kernel_bspline = {
     .needs_quantiles = true,
     .map = map_bspline,
     .exact = exact_bspline,
+    .form = form_of_bspline,
     .prepare = prepare_bspline,
     .choose = choose_bspline,
 };

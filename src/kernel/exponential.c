@@ -86,6 +86,25 @@ double md_exponential_exact(const void *state, double q)
     return exp(((const md_exponential *)state)->factor * q);
 }
 
+void md_exponential_form(const void *state, md_device_form *form)
+{
+    *form = (md_device_form){.quantity = MD_ON_DISTANCE2,
+                             .map = MD_MAP_EXP,
+                             .scale = md_float_factor(((const md_exponential *)state)->factor)};
+}
+
+static void form_of_laplace(const void *state, md_device_form *form)
+{
+    md_exponential_form(state, form);
+    form->quantity = MD_ON_L1;
+}
+
+static void form_of_chi2(const void *state, md_device_form *form)
+{
+    md_exponential_form(state, form);
+    form->quantity = MD_ON_CHI2;
+}
+
 MD_VECTOR(double, exact_sum_of_absolute_differences,
           (const float *x, const float *z, size_t columns), (x, z, columns))
 {
@@ -121,6 +140,7 @@ const md_kernel_class md_kernel_laplace = {
     .exact = md_exponential_exact,
     .pair_sum = sum_of_absolute_differences,
     .exact_pair_sum = exact_sum_of_absolute_differences,
+    .form = form_of_laplace,
     .prepare = prepare,
     .choose = choose,
 };
@@ -138,6 +158,7 @@ const md_kernel_class md_kernel_chi2 = {
     .exact = md_exponential_exact,
     .pair_sum = sum_of_chi2_terms,
     .exact_pair_sum = exact_sum_of_chi2_terms,
+    .form = form_of_chi2,
     .prepare = prepare,
     .choose = choose,
 };

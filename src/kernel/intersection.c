@@ -23,6 +23,12 @@ MD_VECTOR(double, exact_sum_of_minima, (const float *x, const float *z, size_t c
     return sum;
 }
 
+static void form_of_intersection(const void *state, md_device_form *form)
+{
+    md_form_identity(state, form);
+    form->quantity = MD_ON_MINIMA;
+}
+
 const md_kernel_class md_kernel_intersection = {
     .name = "intersection",
     .summary = "histogram intersection",
@@ -32,6 +38,7 @@ const md_kernel_class md_kernel_intersection = {
     .nonnegative_data = true,
     .map = md_map_identity,
     .exact = md_exact_identity,
+    .form = form_of_intersection,
     .pair_sum = sum_of_minima,
     .exact_pair_sum = exact_sum_of_minima,
 };

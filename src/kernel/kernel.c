@@ -54,6 +54,13 @@ double md_exact_identity(const void *state, double q)
     return q;
 }
 
+void md_form_identity(const void *state, md_device_form *form)
+{
+    (void)state;
+    *form = (md_device_form){
+        .quantity = MD_ON_PRODUCT, .map = MD_MAP_POWER, .scale = 1, .offset = 0, .degree = 1};
+}
+
 double md_round_choice(double value)
 {
     char text[32];

@@ -8,6 +8,7 @@
 #ifndef MD_KERNEL_H
 #define MD_KERNEL_H
 
+#include "device/device.h"
 #include "param/param.h"
 
 typedef enum md_quantity {
@@ -45,6 +46,9 @@ typedef struct md_kernel_class {
     float (*pair_sum)(const float *x, const float *z, size_t columns);
     double (*exact_pair_sum)(const float *x, const float *z, size_t columns);
 
+    /* The same for cards. NULL: they have no such kernel. */
+    void (*form)(const void *state, md_device_form *form);
+
     /* Checks the parameters and prepares the state for map. needs_data tells whether choose must
      * be called with statistics first; NULL: nothing to check. */
     medley_status (*prepare)(void *state, bool *needs_data, medley_error *error);
@@ -70,6 +74,8 @@ float md_float_factor(double factor);
 double md_exact_identity(const void *state, double q);
 void md_map_identity(const void *state, const float *q, float *out, size_t count);
 
+void md_form_identity(const void *state, md_device_form *form);
+
 /* A number chosen from the data, to six digits: it is an estimate, and names stay readable. */
 double md_round_choice(double value);
 
@@ -89,5 +95,6 @@ medley_status md_exponential_prepare(md_exponential *state, const char *kernel, 
                                      medley_error *error);
 void md_exponential_map(const void *state, const float *q, float *out, size_t count);
 double md_exponential_exact(const void *state, double q);
+void md_exponential_form(const void *state, md_device_form *form); /* of a squared distance */
 
 #endif

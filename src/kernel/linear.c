@@ -11,4 +11,5 @@ const md_kernel_class md_kernel_linear = {
     .has_primal_form = true,
     .map = md_map_identity,
     .exact = md_exact_identity,
+    .form = md_form_identity,
 };

@@ -74,6 +74,16 @@ static double exact_poly(const void *state, double q)
     return power;
 }
 
+static void form_of_poly(const void *state, md_device_form *form)
+{
+    const struct poly *poly = state;
+    *form = (md_device_form){.quantity = MD_ON_PRODUCT,
+                             .map = MD_MAP_POWER,
+                             .scale = (float)poly->scale,
+                             .offset = (float)poly->offset,
+                             .degree = (int)poly->degree};
+}
+
 const md_kernel_class md_kernel_poly = {
     .name = "poly",
     .summary = "polynomial",
@@ -84,4 +94,5 @@ const md_kernel_class md_kernel_poly = {
     .positive_definite = true,
     .map = map_poly,
     .exact = exact_poly,
+    .form = form_of_poly,
 };

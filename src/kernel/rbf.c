@@ -30,6 +30,7 @@ const md_kernel_class md_kernel_rbf = {
     .positive_definite = true,
     .map = md_exponential_map,
     .exact = md_exponential_exact,
+    .form = md_exponential_form,
     .prepare = prepare_rbf,
     .choose = choose_rbf,
 };

@@ -29,6 +29,9 @@ void medley_model_free(medley_model *model)
     free(model->loss);
     free(model->penalty);
     free(model->scale);
+    free(model->device);
+    free(model->device_use);
+    free(model->device_reason);
     for (size_t m = 0; model->names != NULL && m < model->summary.block_count; m++)
         free(model->names[m]);
     free(model->names);
@@ -93,6 +96,9 @@ void md_model_bind_summary(medley_model *model)
     summary->loss = model->loss;
     summary->penalty = model->penalty;
     summary->scale = model->scale;
+    summary->device = model->device != NULL ? model->device : "";
+    summary->device_use = model->device_use != NULL ? model->device_use : "";
+    summary->device_reason = model->device_reason != NULL ? model->device_reason : "";
     for (size_t m = 0; m < summary->block_count; m++)
         model->blocks[m].name = model->names[m];
     summary->blocks = model->blocks;

@@ -99,6 +99,7 @@ struct medley_model {
     /* the summary */
     char *method, *loss, *penalty;
     char *scale;               /* of its views, as the option says it */
+    char *device, *device_use, *device_reason; /* of a run; NULL in a loaded model */
     char **names;              /* [block_count] */
     medley_block_info *blocks; /* [block_count] */
     medley_epoch *epochs;
@@ -115,19 +116,28 @@ void md_model_bind_summary(medley_model *model);
 /* Rounds float64 into new values. Returns 0, or -1 for lack of memory. */
 int md_body_round(md_body *body, size_t outputs);
 
+/* What computes: processors, and a card perhaps. */
+typedef struct md_machine {
+    size_t threads;
+    const char *device; /* as option `device` says; NULL: the processor */
+    char *device_name;  /* [MD_DEVICE_NAME] the card that was used, if any; NULL: nobody asks */
+} md_machine;
+
 /* ---- what prediction is made of: the outputs of rows, before bias and decoding (score.c) ---- */
 
 /* scores[rows][outputs] of new data, that is of their row parts, without the bias; zeroed here. */
 medley_status md_model_score(const medley_model *model, const medley_dataset *dataset,
-                             const md_feature_ids *ids, size_t threads, float *scores,
-                             medley_error *error);
+                             const md_feature_ids *ids, const md_machine *machine,
+                             float *scores, medley_error *error);
 
 /* The same in double precision as far as bodies are exact; left: the rows as the model's bank sees
  * them, without templates. */
 medley_status md_model_score_rows(const medley_model *model, const md_prepared *left,
-                                  size_t threads, double *scores, medley_error *error);
+                                  const md_machine *machine, double *scores,
+                                  medley_error *error);
 medley_status md_model_score_exactly(const medley_model *model, const medley_dataset *dataset,
-                                     size_t threads, double *scores, medley_error *error);
+                                     const md_machine *machine, double *scores,
+                                     medley_error *error);
 
 /* What came out for a row is no finite number. */
 medley_status md_fail_overflow(size_t row, medley_error *error);

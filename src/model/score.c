@@ -116,8 +116,9 @@ static medley_status add_exactly(const medley_model *model, const md_between *be
 
 /* scores and exact, both [rows][outputs], get the terms that are theirs; exact is NULL if there are
  * none. */
-static medley_status add_kernels(const medley_model *model, const md_prepared *left, size_t threads,
-                                 float *scores, double *exact, medley_error *error)
+static medley_status add_kernels(const medley_model *model, const md_prepared *left,
+                                 const md_machine *machine, float *scores, double *exact,
+                                 medley_error *error)
 {
     const size_t outputs = model->outputs;
     MD_OWNED(free) md_expansion *expansions = NULL;
@@ -129,7 +130,9 @@ static medley_status add_kernels(const medley_model *model, const md_prepared *l
                                 .left = left,
                                 .right = &model->prepared,
                                 .training_row = model->support_row,
-                                .threads = threads};
+                                .threads = machine->threads,
+                                .device = machine->device,
+                                .device_name = machine->device_name};
     if (exact != NULL)
         MEDLEY_TRY(add_exactly(model, &between, exact, error));
     if (count > 0)
@@ -147,13 +150,14 @@ static medley_status add_kernels(const medley_model *model, const md_prepared *l
 }
 
 medley_status md_model_score_rows(const medley_model *model, const md_prepared *left,
-                                  size_t threads, double *scores, medley_error *error)
+                                  const md_machine *machine, double *scores,
+                                  medley_error *error)
 {
     const size_t count = left->rows * model->outputs;
     MD_OWNED(free) float *rounded = NULL;
     MEDLEY_TRY(md_new(&rounded, count, sizeof *rounded, error));
     memset(scores, 0, count * sizeof *scores);
-    MEDLEY_TRY(add_kernels(model, left, threads, rounded, is_exact(model) ? scores : NULL, error));
+    MEDLEY_TRY(add_kernels(model, left, machine, rounded, is_exact(model) ? scores : NULL, error));
     for (size_t i = 0; i < count; i++)
         scores[i] += (double)rounded[i];
     return MEDLEY_OK;
@@ -170,7 +174,8 @@ medley_status md_fail_overflow(size_t row, medley_error *error)
 }
 
 medley_status md_model_score_exactly(const medley_model *model, const medley_dataset *dataset,
-                                     size_t threads, double *scores, medley_error *error)
+                                     const md_machine *machine, double *scores,
+                                     medley_error *error)
 {
     MD_CLEARED(md_prepared_clear) md_prepared left = {0};
     md_bank bank = model->bank; /* borrows all of it: making prepared rows of new rows only reads */
@@ -178,7 +183,7 @@ medley_status md_model_score_exactly(const medley_model *model, const medley_dat
     if (model->term_count == 0)
         return MEDLEY_OK;
     MEDLEY_TRY(md_prepared_make(&left, &bank, dataset, false, error));
-    MEDLEY_TRY(md_model_score_rows(model, &left, threads, scores, error));
+    MEDLEY_TRY(md_model_score_rows(model, &left, machine, scores, error));
     for (size_t i = 0; i < dataset->rows * model->outputs; i++)
         if (!isfinite(scores[i]))
             return md_fail_overflow(i / model->outputs, error);
@@ -187,7 +192,7 @@ medley_status md_model_score_exactly(const medley_model *model, const medley_dat
 
 /* The sum of all terms, rounded once where bodies are exact. */
 static medley_status add_terms(const medley_model *model, const medley_dataset *dataset,
-                               size_t threads, float *scores, medley_error *error)
+                               const md_machine *machine, float *scores, medley_error *error)
 {
     MD_CLEARED(md_prepared_clear) md_prepared left = {0};
     MD_OWNED(free) double *exact = NULL;
@@ -196,7 +201,7 @@ static medley_status add_terms(const medley_model *model, const medley_dataset *
     MEDLEY_TRY(md_prepared_make(&left, &bank, dataset, false, error));
     if (is_exact(model))
         MEDLEY_TRY(md_new(&exact, count, sizeof *exact, error));
-    MEDLEY_TRY(add_kernels(model, &left, threads, scores, exact, error));
+    MEDLEY_TRY(add_kernels(model, &left, machine, scores, exact, error));
     for (size_t i = 0; exact != NULL && i < count; i++)
         scores[i] = (float)((double)scores[i] + exact[i]);
     return MEDLEY_OK;
@@ -245,14 +250,14 @@ static void add_row_weights(void *context, size_t chunk, size_t worker)
 }
 
 medley_status md_model_score(const medley_model *model, const medley_dataset *dataset,
-                             const md_feature_ids *ids, size_t threads, float *scores,
-                             medley_error *error)
+                             const md_feature_ids *ids, const md_machine *machine,
+                             float *scores, medley_error *error)
 {
     memset(scores, 0, dataset->rows * model->outputs * sizeof *scores);
     if (model->term_count > 0)
-        MEDLEY_TRY(add_terms(model, dataset, threads, scores, error));
+        MEDLEY_TRY(add_terms(model, dataset, machine, scores, error));
     struct row_scores work = {.model = model, .ids = ids, .rows = dataset->rows, .scores = scores};
-    md_parallel_for(threads, (dataset->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, add_row_weights, &work);
+    md_parallel_for(machine->threads, (dataset->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, add_row_weights, &work);
     for (size_t i = 0; i < dataset->rows * model->outputs; i++)
         if (!isfinite(scores[i]))
             return md_fail_overflow(i / model->outputs, error);

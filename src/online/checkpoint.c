@@ -63,7 +63,8 @@ static uint64_t mix_data(uint64_t key, const medley_dataset *data)
     return key;
 }
 
-medley_status md_checkpoint_key(uint64_t *result, const md_problem *problem, medley_error *error)
+medley_status md_checkpoint_key(md_checkpoint_keys *result, const md_problem *problem,
+                                medley_error *error)
 {
     const medley_options *options = problem->options;
     MD_CLEARED(md_text_clear) md_text text = {0};
@@ -87,14 +88,16 @@ medley_status md_checkpoint_key(uint64_t *result, const md_problem *problem, med
     for (size_t v = 0; v < problem->bank.view_count; v++) /* auto may have become another choice */
         key = mix(key, &problem->bank.views[v].scale, sizeof problem->bank.views[v].scale);
     key = mix(key, by_epochs, sizeof by_epochs);
-    const bool streamed =
-        problem->online->gram != NULL && md_gram_is_streamed(problem->online->gram);
-    key = mix(key, &streamed, sizeof streamed); /* rounding differs */
+    key = mix_data(key, problem->train);
+    key = problem->dev ? mix_data(key, problem->dev) : key;
+    const md_gram *gram = problem->online->gram;
+    const bool streamed = gram != NULL && md_gram_is_streamed(gram);
     const size_t window =
         problem->online->deferred ? md_deferred_open_most(problem->online->deferred) : 0;
-    key = mix(key, &window, sizeof window); /* as it does here */
-    key = mix_data(key, problem->train);
-    *result = problem->dev ? mix_data(key, problem->dev) : key;
+    result->anywhere = key; /* of a run on a card, which the processor may take over */
+    key = mix(key, &streamed, sizeof streamed); /* rounding differs */
+    key = mix(key, &window, sizeof window);     /* as it does here */
+    result->here = gram != NULL && md_gram_is_on_card(gram) ? result->anywhere : key;
     return MEDLEY_OK;
 }
 
@@ -207,8 +210,8 @@ static medley_status fail_reading(const char *path, medley_error *error)
                       strerror(errno));
 }
 
-static medley_status check_head(struct reader *reader, const char *path, uint64_t key,
-                                medley_error *error)
+static medley_status check_head(struct reader *reader, const char *path,
+                                const md_checkpoint_keys *keys, medley_error *error)
 {
     char magic[sizeof MAGIC - 1] = {0};
     uint64_t version = 0;
@@ -222,7 +225,7 @@ static medley_status check_head(struct reader *reader, const char *path, uint64_
         return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
                           "this is not a checkpoint of this version of Medley; leave out `resume` "
                           "to start anew");
-    if (owner != key)
+    if (owner != keys->here && owner != keys->anywhere)
         return md_fail_at(error, MEDLEY_USAGE, path, 0,
                           "the checkpoint belongs to a run with other data or options; give those "
                           "again, or leave out `resume` to start anew");
@@ -261,8 +264,9 @@ static medley_status check_sum(FILE *file, uint64_t bytes, const char *path, med
     return MEDLEY_OK;
 }
 
-medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk walk, void *state,
-                                 bool *found, medley_error *error)
+medley_status md_checkpoint_load(const char *path, const md_checkpoint_keys *keys,
+                                 md_state_walk walk, void *state, bool *found,
+                                 medley_error *error)
 {
     struct stat info;
     MD_CLEARED(close_reader) struct reader reader = {.file = fopen(path, "rb")};
@@ -276,12 +280,12 @@ medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk w
                           "the checkpoint cannot be read: it is not a plain file");
     const uint64_t size = (uint64_t)info.st_size;
     reader.left = size;
-    MEDLEY_TRY(check_head(&reader, path, key, error));
+    MEDLEY_TRY(check_head(&reader, path, keys, error));
     if (size < HEAD_BYTES + SUM_BYTES)
         return md_checkpoint_fail_damaged(path, error);
     MEDLEY_TRY(check_sum(reader.file, size - SUM_BYTES, path, error));
     reader.left = size - SUM_BYTES;
-    MEDLEY_TRY(check_head(&reader, path, key, error));
+    MEDLEY_TRY(check_head(&reader, path, keys, error));
     *found = true;
     walk(state, read_piece, &reader);
     if (ferror(reader.file))

@@ -12,17 +12,11 @@ void md_online_fill_order(md_online *online)
         online->order[i] = p->visit ? p->visit[i] : i;
 }
 
-medley_status md_online_announce(md_online *online, size_t from, size_t end, size_t *count,
-                                 medley_error *error)
+/* The rows of as many whole rounds as may be open together, from `from` on; *count: of so many
+ * examples. */
+static size_t list_rows(md_online *online, size_t from, size_t end, size_t *count)
 {
     const md_online_problem *p = &online->problem;
-    const size_t batch = online->settings.batch;
-    *count = end - from;
-    if (p->window != NULL)
-        return p->window->open(p->window->context, online->order + from, *count, batch, count,
-                               error);
-    if (p->deferred == NULL)
-        return MEDLEY_OK;
     const size_t window = md_deferred_open_most(p->deferred);
     size_t rows = 0;
     size_t taken = 0;
@@ -35,10 +29,28 @@ medley_status md_online_announce(md_online *online, size_t from, size_t end, siz
         taken++;
     }
     if (from + taken < end)
-        for (; taken % batch != 0; taken--)
+        for (; taken % online->settings.batch != 0; taken--)
             rows -= p->examples[online->order[from + taken - 1]].length;
     *count = taken;
-    return md_deferred_open(p->deferred, online->rows, rows, error);
+    return rows;
+}
+
+medley_status md_online_announce(md_online *online, size_t from, size_t end, size_t *count,
+                                 medley_error *error)
+{
+    const md_online_problem *p = &online->problem;
+    const size_t batch = online->settings.batch;
+    *count = end - from;
+    if (p->window != NULL)
+        return p->window->open(p->window->context, online->order + from, *count, batch, count,
+                               error);
+    if (p->deferred == NULL)
+        return MEDLEY_OK;
+    size_t rows = list_rows(online, from, end, count);
+    MEDLEY_TRY(md_deferred_open(p->deferred, online->rows, rows, error));
+    size_t next;
+    rows = list_rows(online, from + *count, end, &next);
+    return md_deferred_expect(p->deferred, online->rows, rows, error);
 }
 
 /* After the rounds: scores, norms and what the rule makes of them are exact again. */

@@ -106,7 +106,12 @@ typedef void (*md_state_walk)(void *state, md_state_visitor visit, void *context
 
 /* What tells one run from another: data and options, but not threads and memory, and the number of
  * epochs only as far as it has a say in each. */
-medley_status md_checkpoint_key(uint64_t *result, const md_problem *problem, medley_error *error);
+typedef struct md_checkpoint_keys {
+    uint64_t here;     /* what a checkpoint of this run has */
+    uint64_t anywhere; /* of the same run on a card, which may go on elsewhere, not to the bit */
+} md_checkpoint_keys;
+medley_status md_checkpoint_key(md_checkpoint_keys *result, const md_problem *problem,
+                                medley_error *error);
 
 /* The file is replaced whole or not at all. */
 medley_status md_checkpoint_save(const char *path, uint64_t key, md_state_walk walk, void *state,
@@ -120,8 +125,9 @@ medley_status md_checkpoint_check(const char *path, medley_error *error);
 
 /* Fills the state. *found false: it was left alone, since there is no such file or an error was
  * found in time. A file of another run, or a damaged one, is an error. */
-medley_status md_checkpoint_load(const char *path, uint64_t key, md_state_walk walk, void *state,
-                                 bool *found, medley_error *error);
+medley_status md_checkpoint_load(const char *path, const md_checkpoint_keys *keys,
+                                 md_state_walk walk, void *state, bool *found,
+                                 medley_error *error);
 medley_status md_checkpoint_fail_damaged(const char *path, medley_error *error);
 
 /* ---- bound.c: a lower bound of the objective (--certify) ---- */

@@ -20,7 +20,7 @@ struct run {
     md_theta_copy best; /* theta that does best */
     double best_score;  /* its held-out accuracy; or less its objective */
     size_t best_epoch;
-    uint64_t key;         /* of the checkpoint */
+    md_checkpoint_keys keys;
     double written, cost; /* when the last checkpoint was written, and how long that took */
     medley_error *error;
 };
@@ -237,7 +237,7 @@ static medley_status save_checkpoint(struct run *run)
     MEDLEY_TRY(md_comm_broadcast(run->problem->options->comm, &due, sizeof due, run->error));
     if (!due)
         return MEDLEY_OK;
-    MEDLEY_TRY(md_checkpoint_save_together(path, run->key, walk_run, run,
+    MEDLEY_TRY(md_checkpoint_save_together(path, run->keys.here, walk_run, run,
                                            run->problem->options->comm, run->error));
     run->written = md_clock_seconds();
     run->cost = run->written - now;
@@ -264,11 +264,11 @@ static medley_status resume(struct run *run, bool *resumed)
     *resumed = false;
     if (checkpoint_of(run) == NULL)
         return MEDLEY_OK;
-    MEDLEY_TRY(md_checkpoint_key(&run->key, run->problem, run->error));
+    MEDLEY_TRY(md_checkpoint_key(&run->keys, run->problem, run->error));
     if (!options->resume)
         return md_checkpoint_check(options->checkpoint, run->error);
     const medley_status status =
-        md_checkpoint_load(options->checkpoint, run->key, walk_run, run, resumed, &inner);
+        md_checkpoint_load(options->checkpoint, &run->keys, walk_run, run, resumed, &inner);
     if (*resumed && run->result->epoch_count > epochs_of(run) &&
         run->result->epoch_count <= MOST_EPOCHS)
         return md_fail_at(run->error, MEDLEY_USAGE, options->checkpoint, 0,

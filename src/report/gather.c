@@ -73,6 +73,7 @@ static medley_status predict(md_report *report, medley_error *error)
 {
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     options.threads = report->options.threads;
+    options.device = report->options.device;
     const medley_dataset *data = report->options.data;
     options.probabilities = md_has_probabilities(report->model, data);
     options.tags = report->options.tags;

@@ -233,6 +233,15 @@ static medley_status copy_epochs(md_builder *b)
     return MEDLEY_OK;
 }
 
+static medley_status tell_device(medley_model *model, const md_device_use *use,
+                                 medley_error *error)
+{
+    const bool used = use->what[0] != '\0';
+    MEDLEY_TRY(copy_text(&model->device, used ? use->name : "cpu", error));
+    MEDLEY_TRY(copy_text(&model->device_use, use->what, error));
+    return copy_text(&model->device_reason, used ? "" : use->reason, error);
+}
+
 static medley_status fill_summary(md_builder *b)
 {
     medley_model *model = b->model;
@@ -272,6 +281,7 @@ static medley_status fill_summary(md_builder *b)
     summary->peak_rss_mb = md_peak_rss_mb();
     summary->seed = (unsigned long long)problem->options->seed;
     summary->threads = problem->threads;
+    MEDLEY_TRY(tell_device(b->model, &problem->device_use, b->error));
     summary->converged = result->converged;
     summary->wanted_gap =
         problem->method->about->takes & MD_TAKES_GAP ? problem->options->gap : NAN;

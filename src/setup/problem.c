@@ -26,6 +26,7 @@ void md_problem_clear(md_problem *problem)
     free(problem->online);
     free(problem->batch);
     free(problem->dev_gold);
+    md_device_close(problem->device);
     md_bank_clear(&problem->bank);
     md_preselection_clear(&problem->preselection);
     if (problem->source != NULL)
@@ -46,8 +47,15 @@ void md_problem_keep_kernels(md_problem *problem)
         md_problem_clear(problem);
         return;
     }
-    if (side != NULL && !side->mixed && side->deferred == NULL)
+    if (side != NULL && !side->mixed && side->gram != NULL && md_gram_is_on_card(side->gram)) {
+        md_deferred_free(side->deferred); /* what a card keeps of values does not change them */
+        side->deferred = NULL;
+    }
+    if (side != NULL && !side->mixed && side->deferred == NULL) {
         kept.online = md_take(&problem->online);
+        kept.device = md_take(&problem->device);
+        kept.device_use = problem->device_use;
+    }
     problem->bank = (md_bank){0};
     problem->prepared = (md_prepared){0};
     problem->primal = NULL;
@@ -348,6 +356,7 @@ static medley_status find_resources(md_problem *problem, medley_error *error)
     medley_comm *comm = options->comm;
     problem->threads = options->threads > 0 ? (size_t)options->threads : md_comm_processors(comm);
     double memory = (double)options->memory;
+    MEDLEY_TRY(md_device_check(options->device, error));
     if (options->memory == 0)
         memory = (double)md_memory_available() / 2 / (double)md_comm_local_size(comm);
     MEDLEY_TRY(md_comm_least(comm, &memory, error));
@@ -369,6 +378,8 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .preselection = kept.preselection,
                             .has_kernels = kept.has_kernels,
                             .online = kept.online,
+                            .device = kept.device,
+                            .device_use = kept.device_use,
                             .dev = dev,
                             .options = options,
                             .task = task,

@@ -4,6 +4,7 @@
 #ifndef MD_SETUP_H
 #define MD_SETUP_H
 
+#include "gram/card.h"
 #include "loss/margin_loss.h"
 #include "packed/packed.h"
 #include "task/problem.h"
@@ -100,6 +101,18 @@ double md_default_C(const md_method *method, const md_task *task, const medley_o
 
 /* The step-th lambda of a path: the caller's, or evenly in logarithm down from the largest. */
 double md_path_lambda(const medley_path_options *path, double largest, size_t step);
+
+/* ---- device.c ---- */
+
+/* The card that is to compute kernel values, if there is to be one; else NULL. work: for all pairs
+ * of rows (md_card_work). */
+medley_status md_problem_find_device(const md_device **device, md_problem *problem,
+                                     const md_card_wish *wish, double work, medley_error *error);
+/* It has failed: an error, or the processor does it. */
+medley_status md_problem_without_device(md_problem *problem, const medley_error *why,
+                                        medley_error *error);
+/* For the summary: what it has done. */
+void md_problem_note_device(md_problem *problem, const char *what);
 
 /* ---- check_options.c: options that have no place here ---- */
 

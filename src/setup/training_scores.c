@@ -37,5 +37,6 @@ medley_status md_model_score_training(double *scores, const medley_model *model,
 {
     MD_CLEARED(md_prepared_clear) md_prepared rows = {0};
     MEDLEY_TRY(prepare_rows(&rows, model, problem, plain, error));
-    return md_model_score_rows(model, &rows, problem->threads, scores, error);
+    const md_machine machine = {.threads = problem->threads};
+    return md_model_score_rows(model, &rows, &machine, scores, error);
 }

@@ -204,11 +204,13 @@ static medley_status score_rows(const struct decoding *d, medley_error *error)
     const size_t count = model->outputs;
     const size_t size = d->dataset->rows * count;
     float *score = d->prediction->score;
+    const md_machine machine =
+        md_machine_of(d->options, d->prediction);
     if (model->bias == NULL && count == model->labels.count)
-        return md_model_score(model, d->dataset, &d->ids, d->options->threads, score, error);
+        return md_model_score(model, d->dataset, &d->ids, &machine, score, error);
     MD_OWNED(free) float *outputs = NULL;
     MEDLEY_TRY(md_new(&outputs, size, sizeof *outputs, error));
-    MEDLEY_TRY(md_model_score(model, d->dataset, &d->ids, d->options->threads, outputs, error));
+    MEDLEY_TRY(md_model_score(model, d->dataset, &d->ids, &machine, outputs, error));
     for (size_t i = 0; i < size; i++)
         score[count == model->labels.count ? i : 2 * i + 1] =
             (float)((double)outputs[i] + (model->bias ? model->bias[i % count] : 0));

@@ -31,6 +31,15 @@ medley_status md_tree_compare(medley_evaluation *evaluation, const md_request *r
 
 /* ---- shared ---- */
 
+/* What a prediction runs on; it tells which card that was. */
+static inline md_machine md_machine_of(const medley_predict_options *options,
+                                       medley_prediction *prediction)
+{
+    return (md_machine){.threads = options->threads,
+                        .device = options->device,
+                        .device_name = prediction->device};
+}
+
 /* Only parsers look at a column of tags. */
 medley_status md_refuse_tags(const medley_predict_options *options, medley_error *error);
 

@@ -5,6 +5,7 @@
 #define MD_PROBLEM_H
 
 #include "block/block.h"
+#include "device/open_device.h"
 #include "loss/loss.h"
 #include "penalty/penalty.h"
 #include "task/task.h"
@@ -70,6 +71,13 @@ static inline size_t md_source_count(const md_source *source)
 
 /* ---- the problem ---- */
 
+/* What runs on a card. */
+typedef struct md_device_use {
+    char name[MD_DEVICE_NAME];      /* "NVIDIA H200" */
+    char what[MD_DEVICE_NAME];      /* "values and scores of 8 kernels"; "": nothing */
+    char reason[MD_DEVICE_MESSAGE]; /* why it is not used, where one would expect it; "": none */
+} md_device_use;
+
 typedef struct md_progress {
     const medley_observer *observer;
     medley_observer watch; /* passes progress on to observer and remembers its wish to stop */
@@ -84,6 +92,8 @@ struct md_problem {
     const struct md_method *method;
     size_t threads;
     size_t memory; /* bytes for kernel values and features, of this process */
+    md_device *device; /* NULL: none was looked for, or there is none */
+    md_device_use device_use;
 
     /* what is predicted */
     md_space space;

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Banks: rows that stay on the card, and the values of those of them that have changed. A row that
+ * has changed will change again, so its values are kept when they are first computed, for as long
+ * as memory goes. Whether they are kept or computed anew, they are the same bits. */
+#include "cuda/bank.h"
+
+static const size_t ROUNDED = 8;               /* values: a thread reads eight of them at a time */
+static const size_t SLAB = (size_t)1 << 30;    /* bytes that are asked for at a time */
+static const size_t LEFT_OVER = (size_t)1 << 29; /* bytes that are left to others */
+
+size_t card_value_size(const card_bank *bank)
+{
+    return bank->precise ? sizeof(float) : sizeof(__half);
+}
+
+/* ---- rows ---- */
+
+void card_room_free(card_room *room)
+{
+    free(room->view);
+    free(room->norm2);
+    free(room->lift);
+    free(room->factor);
+    free(room->shift);
+    free(room->root);
+    memset(room, 0, sizeof *room);
+}
+
+static float **new_pointers(size_t count)
+{
+    return (float **)calloc(count + 1, sizeof(float *));
+}
+
+/* Arrays for those of `count` that have one, and the pointers to them on the card. */
+static bool make_arrays(card_bank *bank, card_pool *pool, float **arrays, const bool *has,
+                        size_t count, size_t rows, const float *const **on_card, char *message)
+{
+    float **copy = NULL;
+    const size_t size = card_pieces(rows, ROUNDED) * ROUNDED; /* as they are read */
+    for (size_t i = 0; i < count; i++)
+        if ((has == NULL || has[i]) &&
+            (card_allocate(pool, &arrays[i], size, message) ||
+             card_failed(cudaMemsetAsync(arrays[i], 0, size * sizeof(float), bank->on->stream),
+                         "clearing rows", message)))
+            return true;
+    if (card_allocate(pool, &copy, count, message) ||
+        card_put(bank->on, copy, arrays, count * sizeof *arrays, message))
+        return true;
+    *on_card = copy;
+    return false;
+}
+
+bool card_room_make(card_room *room, card_bank *bank, card_pool *pool, size_t rows, char *message)
+{
+    const size_t views = bank->views;
+    const size_t kernels = bank->kernels;
+    float **copy = NULL;
+    memset(room, 0, sizeof *room);
+    room->view = new_pointers(views);
+    room->norm2 = new_pointers(views);
+    room->lift = new_pointers(views);
+    room->factor = new_pointers(kernels);
+    room->shift = new_pointers(kernels);
+    room->root = new_pointers(kernels);
+    if (!room->view || !room->norm2 || !room->lift || !room->factor || !room->shift || !room->root) {
+        snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
+        return true;
+    }
+    for (size_t v = 0; v < views; v++)
+        if (card_allocate(pool, &room->view[v], rows * bank->padded[v], message))
+            return true;
+    if (card_allocate(pool, &copy, views, message) ||
+        card_put(bank->on, copy, room->view, views * sizeof *copy, message))
+        return true;
+    room->rows.view = copy;
+    room->rows.rows = (unsigned)rows;
+    return make_arrays(bank, pool, room->norm2, NULL, views, rows, &room->rows.norm2, message) ||
+           make_arrays(bank, pool, room->lift, bank->has_lift, views, rows, &room->rows.lift,
+                       message) ||
+           make_arrays(bank, pool, room->factor, bank->has_factor, kernels, rows,
+                       &room->rows.factor, message) ||
+           make_arrays(bank, pool, room->shift, bank->has_shift, kernels, rows, &room->rows.shift,
+                       message) ||
+           make_arrays(bank, pool, room->root, bank->has_root, kernels, rows, &room->rows.root,
+                       message);
+}
+
+static bool fill_view(float *to, const card_bank *bank, size_t v, const md_device_rows *rows,
+                      char *message)
+{
+    const size_t width = bank->columns[v] * sizeof(float);
+    const size_t pitch = bank->padded[v] * sizeof(float);
+    if (rows->rows == 0 || pitch == 0)
+        return false;
+    if (pitch == width)
+        return card_put(bank->on, to, rows->view[v], rows->rows * width, message);
+    return card_failed(cudaMemsetAsync(to, 0, rows->rows * pitch, bank->on->stream),
+                       "clearing rows", message) ||
+           (width > 0 && card_failed(cudaMemcpy2DAsync(to, pitch, rows->view[v], width, width,
+                                                       rows->rows, cudaMemcpyHostToDevice,
+                                                       bank->on->stream),
+                                     "copying rows to it", message));
+}
+
+static bool fill_arrays(float *const *to, const card_bank *bank, const float *const *from,
+                        size_t count, size_t rows, char *message)
+{
+    for (size_t i = 0; i < count; i++)
+        if (to[i] != NULL &&
+            card_put(bank->on, to[i], from[i], rows * sizeof(float), message))
+            return true;
+    return false;
+}
+
+bool card_room_fill(const card_room *room, const card_bank *bank, const md_device_rows *rows,
+                    char *message)
+{
+    for (size_t v = 0; v < bank->views; v++)
+        if (fill_view(room->view[v], bank, v, rows, message))
+            return true;
+    return fill_arrays(room->norm2, bank, rows->norm2, bank->views, rows->rows, message) ||
+           fill_arrays(room->lift, bank, rows->lift, bank->views, rows->rows, message) ||
+           fill_arrays(room->factor, bank, rows->factor, bank->kernels, rows->rows, message) ||
+           fill_arrays(room->shift, bank, rows->shift, bank->kernels, rows->rows, message) ||
+           fill_arrays(room->root, bank, rows->root, bank->kernels, rows->rows, message);
+}
+
+/* ---- banks ---- */
+
+static void free_bank(void *context)
+{
+    card_bank *bank = (card_bank *)context;
+    if (bank == NULL)
+        return;
+    card_room_free(&bank->own);
+    card_pool_free(&bank->pool);
+    free(bank->columns);
+    free(bank->padded);
+    free(bank->has_lift);
+    free(bank->has_factor);
+    free(bank->has_shift);
+    free(bank->has_root);
+    free(bank->kernel);
+    free(bank->kept);
+    free(bank);
+}
+
+static bool *which_are_there(const float *const *arrays, size_t count)
+{
+    bool *has = (bool *)calloc(count + 1, sizeof *has);
+    for (size_t i = 0; has != NULL && i < count; i++)
+        has[i] = arrays[i] != NULL;
+    return has;
+}
+
+/* What the processor has of a bank; NULL: no memory. */
+static card_bank *new_bank(card *on, const md_device_layout *layout, const md_device_rows *rows)
+{
+    card_bank *bank = (card_bank *)calloc(1, sizeof *bank);
+    if (bank == NULL)
+        return NULL;
+    bank->on = on;
+    bank->views = (unsigned)layout->views;
+    bank->kernels = (unsigned)layout->kernels;
+    bank->rows = rows->rows;
+    bank->stride = card_pieces(rows->rows, ROUNDED) * ROUNDED;
+    bank->columns = (unsigned *)calloc(layout->views + 1, sizeof(unsigned));
+    bank->padded = (unsigned *)calloc(layout->views + 1, sizeof(unsigned));
+    bank->has_lift = which_are_there(rows->lift, layout->views);
+    bank->has_factor = which_are_there(rows->factor, layout->kernels);
+    bank->has_shift = which_are_there(rows->shift, layout->kernels);
+    bank->has_root = which_are_there(rows->root, layout->kernels);
+    bank->kernel = (md_device_kernel *)calloc(layout->kernels + 1, sizeof *bank->kernel);
+    bank->kept = (void **)calloc(rows->rows + 1, sizeof(void *));
+    if (!bank->columns || !bank->padded || !bank->has_lift || !bank->has_factor ||
+        !bank->has_shift || !bank->has_root || !bank->kernel || !bank->kept) {
+        free_bank(bank);
+        return NULL;
+    }
+    for (size_t v = 0; v < layout->views; v++) {
+        bank->columns[v] = (unsigned)layout->columns[v];
+        bank->padded[v] = (unsigned)(card_pieces(layout->columns[v], 4) * 4);
+    }
+    if (layout->kernels > 0)
+        memcpy(bank->kernel, layout->kernel, layout->kernels * sizeof *bank->kernel);
+    return bank;
+}
+
+static int sum_of(md_device_quantity quantity)
+{
+    switch (quantity) {
+    case MD_ON_L1: return SUM_L1;
+    case MD_ON_CHI2: return SUM_CHI2;
+    case MD_ON_MINIMA: return SUM_MINIMA;
+    case MD_ON_PRODUCT:
+    case MD_ON_DISTANCE2: break;
+    }
+    return SUM_PRODUCTS;
+}
+
+/* Kernels that follow one another with the same sum of the same view. */
+static bool make_groups(card_bank *bank, char *message)
+{
+    card_group *on_card = NULL;
+    md_device_kernel *kernels = NULL;
+    card_group *groups = (card_group *)calloc(bank->kernels + 1, sizeof *groups);
+    if (groups == NULL) {
+        snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
+        return true;
+    }
+    for (unsigned m = 0; m < bank->kernels; m++) {
+        card_group *last = groups + bank->groups - (bank->groups > 0);
+        const unsigned view = (unsigned)bank->kernel[m].view;
+        const int sum = sum_of(bank->kernel[m].form.quantity);
+        if (bank->groups == 0 || last->view != view || last->sum != sum) {
+            last = groups + bank->groups++;
+            last->view = view;
+            last->stride = bank->padded[view];
+            last->first = m;
+            last->sum = sum;
+        }
+        last->end = m + 1;
+    }
+    const bool failed =
+        card_put_new(bank->on, &bank->pool, &on_card, groups, bank->groups, message) ||
+        card_put_new(bank->on, &bank->pool, &kernels, bank->kernel, bank->kernels, message);
+    free(groups);
+    bank->group = on_card;
+    bank->card_kernel = kernels;
+    return failed;
+}
+
+static int create_bank(void *context, void **result, const md_device_layout *layout,
+                       const md_device_rows *rows, bool precise, char *message)
+{
+    card *on = (card *)context;
+    *result = NULL;
+    if (card_failed(cudaSetDevice(on->number), "turning to it", message))
+        return 1;
+    card_bank *bank = new_bank(on, layout, rows);
+    if (bank == NULL) {
+        snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
+        return 1;
+    }
+    bank->precise = precise;
+    if (make_groups(bank, message) ||
+        card_room_make(&bank->own, bank, &bank->pool, rows->rows, message) ||
+        card_room_fill(&bank->own, bank, rows, message)) {
+        free_bank(bank);
+        return 1;
+    }
+    *result = bank;
+    return 0;
+}
+
+/* ---- kept rows ---- */
+
+/* A new slab, if there is memory for one. */
+static bool find_slab(card_bank *bank)
+{
+    size_t available = 0;
+    size_t total = 0;
+    void *slab = NULL;
+    char message[MD_DEVICE_MESSAGE];
+    const size_t bytes = card_row_bytes(bank);
+    const size_t rows = bytes < SLAB ? SLAB / bytes : 1;
+    bank->is_full = cudaMemGetInfo(&available, &total) != cudaSuccess ||
+                    available < rows * bytes + LEFT_OVER ||
+                    card_allocate_bytes(&bank->pool, &slab, rows * bytes, message);
+    bank->slab = (char *)slab;
+    bank->slab_left = bank->is_full ? 0 : rows;
+    return !bank->is_full;
+}
+
+void *card_bank_keep(card_bank *bank, size_t row)
+{
+    if (bank->slab_left == 0 && (bank->is_full || !find_slab(bank)))
+        return NULL;
+    bank->kept[row] = bank->slab;
+    bank->slab += card_row_bytes(bank);
+    bank->slab_left--;
+    bank->kept_rows++;
+    return bank->kept[row];
+}
+
+static void count_rows(const void *context, size_t *computed, size_t *found)
+{
+    const card_bank *bank = (const card_bank *)context;
+    *computed = bank->computed;
+    *found = bank->found;
+}
+
+void card_bank_functions(md_device_functions *functions)
+{
+    functions->bank_create = create_bank;
+    functions->bank_free = free_bank;
+    functions->count = count_rows;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plug-in for NVIDIA's cards: finding one, starting it, what goes wrong, memory. */
+#include "cuda/card.h"
+
+#include "cuda/bank.h"
+
+enum { OLDEST = 8 }; /* compute capability */
+
+/* ---- what goes wrong ---- */
+
+bool card_failed(cudaError_t status, const char *during, char *message)
+{
+    if (status == cudaSuccess)
+        return false;
+    (void)cudaGetLastError(); /* it is told here, and not again by what follows */
+    snprintf(message, MD_DEVICE_MESSAGE, "%s while %s", cudaGetErrorString(status), during);
+    return true;
+}
+
+/* ---- memory ---- */
+
+static bool add_item(void ***items, size_t *count, size_t *room, void *item)
+{
+    if (*count == *room) {
+        const size_t more = 2 * *room + 16;
+        void **larger = (void **)realloc(*items, more * sizeof(void *));
+        if (larger == NULL)
+            return false;
+        *items = larger;
+        *room = more;
+    }
+    (*items)[(*count)++] = item;
+    return true;
+}
+
+void card_pool_free(card_pool *pool)
+{
+    for (size_t i = pool->count; i > 0; i--)
+        (void)cudaFree(pool->items[i - 1]);
+    for (size_t i = pool->host_count; i > 0; i--)
+        (void)cudaFreeHost(pool->host[i - 1]);
+    free(pool->items);
+    free(pool->host);
+    memset(pool, 0, sizeof *pool);
+}
+
+static bool out_of_memory(char *message)
+{
+    snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
+    return true;
+}
+
+bool card_allocate_bytes(card_pool *pool, void **place, size_t bytes, char *message)
+{
+    size_t available = 0;
+    size_t total = 0;
+    void *made = NULL;
+    bytes = bytes > 0 ? bytes : 1;
+    const cudaError_t status = cudaMalloc(&made, bytes);
+    if (status == cudaErrorMemoryAllocation && cudaMemGetInfo(&available, &total) == cudaSuccess) {
+        (void)cudaGetLastError();
+        snprintf(message, MD_DEVICE_MESSAGE,
+                 "%.1f MB of its memory are needed, and %.1f of %.1f are free",
+                 (double)bytes / 1e6, (double)available / 1e6, (double)total / 1e6);
+        return true;
+    }
+    if (card_failed(status, "allocating memory", message))
+        return true;
+    if (!add_item(&pool->items, &pool->count, &pool->room, made)) {
+        (void)cudaFree(made);
+        return out_of_memory(message);
+    }
+    *place = made;
+    return false;
+}
+
+bool card_allocate_pinned(card_pool *pool, void **place, size_t bytes, char *message)
+{
+    void *made = NULL;
+    if (card_failed(cudaMallocHost(&made, bytes > 0 ? bytes : 1), "allocating memory to copy from",
+                    message))
+        return true;
+    if (!add_item(&pool->host, &pool->host_count, &pool->host_room, made)) {
+        (void)cudaFreeHost(made);
+        return out_of_memory(message);
+    }
+    *place = made;
+    return false;
+}
+
+bool card_put(card *on, void *to, const void *from, size_t bytes, char *message)
+{
+    if (bytes == 0)
+        return false;
+    /* from memory that is not pinned the call returns when it has been read */
+    return card_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, on->stream),
+                       "copying to it", message);
+}
+
+/* ---- the card ---- */
+
+static int available(void *context, size_t *bytes, char *message)
+{
+    size_t total = 0;
+    (void)context;
+    return card_failed(cudaMemGetInfo(bytes, &total), "asking for its memory", message);
+}
+
+static void close_card(void *context)
+{
+    card *on = (card *)context;
+    if (on == NULL)
+        return;
+    if (on->ahead != NULL)
+        (void)cudaStreamDestroy(on->ahead);
+    if (on->stream != NULL)
+        (void)cudaStreamDestroy(on->stream);
+    free(on);
+}
+
+/* Is there such a card, and can it be used? Its name then. */
+static bool look_at_card(int number, char *name, size_t size, char *message)
+{
+    int count = 0;
+    cudaDeviceProp properties;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess || count == 0) {
+        (void)cudaGetLastError();
+        snprintf(message, MD_DEVICE_MESSAGE, "there is no card that CUDA can use (%s)",
+                 status != cudaSuccess ? cudaGetErrorString(status) : "none is installed");
+        return false;
+    }
+    if (number >= count) {
+        snprintf(message, MD_DEVICE_MESSAGE, "there is no card %d: the last one is %d", number,
+                 count - 1);
+        return false;
+    }
+    if (card_failed(cudaGetDeviceProperties(&properties, number), "looking at it", message))
+        return false;
+    if (properties.major < OLDEST) {
+        snprintf(message, MD_DEVICE_MESSAGE,
+                 "%.100s is too old: it has compute capability %d.%d, and %d.0 is needed",
+                 properties.name, properties.major, properties.minor, (int)OLDEST);
+        return false;
+    }
+    snprintf(name, size, "%.*s", (int)size - 1, properties.name);
+    return true;
+}
+
+static bool start_card(card *on, char *message)
+{
+    return card_failed(cudaSetDevice(on->number), "turning to it", message) ||
+           card_failed(cudaStreamCreateWithFlags(&on->stream, cudaStreamNonBlocking), "starting it",
+                       message) ||
+           card_failed(cudaStreamCreateWithFlags(&on->ahead, cudaStreamNonBlocking), "starting it",
+                       message);
+}
+
+extern "C" __attribute__((visibility("default"))) int
+medley_cuda_open(md_device_functions *functions, int number, const char *version, char *message)
+{
+    if (strcmp(version, MEDLEY_VERSION) != 0) {
+        snprintf(message, MD_DEVICE_MESSAGE,
+                 "libmedley-cuda.so belongs to Medley %s and this is %.20s; install both anew",
+                 MEDLEY_VERSION, version);
+        return 1;
+    }
+    if (!look_at_card(number, functions->name, sizeof functions->name, message))
+        return 1;
+    card *on = (card *)calloc(1, sizeof *on);
+    if (on == NULL)
+        return out_of_memory(message);
+    on->number = number;
+    if (start_card(on, message)) {
+        close_card(on);
+        return 1;
+    }
+    functions->context = on;
+    functions->available = available;
+    functions->close = close_card;
+    card_bank_functions(functions);
+    card_scores_functions(functions);
+    return 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which device there is, and its functions with the library's errors. */
+#ifndef MD_OPEN_DEVICE_H
+#define MD_OPEN_DEVICE_H
+
+#include "base/base.h"
+#include "device/device.h"
+
+typedef struct md_device md_device;
+
+/* By a description: "cpu" is NULL; "cuda" or "cuda:1" a card, and an error where it cannot be used;
+ * "auto" a card where it can, else NULL, and why in reason[MD_DEVICE_MESSAGE], which is "" where
+ * nobody would expect one. */
+medley_status md_device_open(md_device **device, const char *description, char *reason,
+                             medley_error *error);
+void md_device_close(md_device *device);
+MD_OWNER(md_device_close, md_device)
+
+/* Can this be the description of a device? */
+medley_status md_device_check(const char *description, medley_error *error);
+/* "cpu": nothing is looked for; "auto": it has to be worth it; others: a card, or an error. */
+bool md_device_is_cpu(const char *description);
+bool md_device_is_auto(const char *description);
+
+const char *md_device_name(const md_device *device); /* "NVIDIA H200" */
+medley_status md_device_available(const md_device *device, size_t *bytes, medley_error *error);
+
+/* ---- the functions of device.h ---- */
+
+typedef struct md_device_bank md_device_bank;
+typedef struct md_device_scores md_device_scores;
+
+medley_status md_device_bank_create(md_device_bank **bank, const md_device *device,
+                                    const md_device_layout *layout, const md_device_rows *rows,
+                                    bool precise, medley_error *error);
+void md_device_bank_free(md_device_bank *bank);
+MD_OWNER(md_device_bank_free, md_device_bank)
+void md_device_bank_count(const md_device_bank *bank, size_t *computed, size_t *found);
+
+medley_status md_device_scores_create(md_device_scores **scores, const md_device_bank *bank,
+                                      const md_device_slots *slots, medley_error *error);
+void md_device_scores_free(md_device_scores *scores);
+MD_OWNER(md_device_scores_free, md_device_scores)
+
+medley_status md_device_add(md_device_scores *scores, const size_t *rows, size_t count,
+                            const float *change, medley_error *error);
+medley_status md_device_add_others(md_device_scores *scores, const md_device_rows *rows,
+                                   const float *change, medley_error *error);
+medley_status md_device_expect(md_device_scores *scores, const size_t *rows, size_t count,
+                               medley_error *error);
+medley_status md_device_open_rows(md_device_scores *scores, const size_t *rows, size_t count,
+                                  md_device_opened *opened, medley_error *error);
+medley_status md_device_read(md_device_scores *scores, size_t slot, float *out,
+                             medley_error *error);
+medley_status md_device_write(md_device_scores *scores, size_t slot, const float *in,
+                              medley_error *error);
+/* Cannot fail where it is called: what goes wrong is told by the next one that can. */
+void md_device_scale(md_device_scores *scores, size_t slot, size_t first, size_t count,
+                     float factor);
+
+#endif
