@@ -49,8 +49,13 @@ static void gather_dense(md_matrix *target, const md_matrix *source, const size_
             memcpy(to, from, target->columns * sizeof *to);
             continue;
         }
-        for (size_t c = 0; c < target->columns; c++)
-            to[c] = from[columns[c]];
+        for (size_t c = 0; c < target->columns;) { /* columns side by side, as tiles have them */
+            size_t end = c + 1;
+            while (end < target->columns && columns[end] == columns[end - 1] + 1)
+                end++;
+            memcpy(to + c, from + columns[c], (end - c) * sizeof *to);
+            c = end;
+        }
     }
 }
 

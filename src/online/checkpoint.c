@@ -5,12 +5,12 @@
 #include "online/run.h"
 
 #include "base/output.h"
+#include "setup/checkpoint_head.h"
 #include <errno.h>
 #include <sys/stat.h>
 
-#define MAGIC "MEDLEYCP"
 enum { VERSION = 4, CHUNK = 1 << 16 };
-enum { HEAD_BYTES = sizeof MAGIC - 1 + 2 * sizeof(uint64_t), SUM_BYTES = sizeof(uint64_t) };
+enum { HEAD_BYTES = sizeof(md_checkpoint_head), SUM_BYTES = sizeof(uint64_t) };
 enum { LONGEST_TRIAL = 20 }; /* epochs of a trial of eta0 = auto at most */
 
 static uint64_t mix(uint64_t sum, const void *data, size_t bytes)
@@ -94,10 +94,12 @@ medley_status md_checkpoint_key(md_checkpoint_keys *result, const md_problem *pr
     const bool streamed = gram != NULL && md_gram_is_streamed(gram);
     const size_t window =
         problem->online->deferred ? md_deferred_open_most(problem->online->deferred) : 0;
-    result->anywhere = key; /* of a run on a card, which the processor may take over */
+    /* of a run on a card, which the processor may take over */
+    result->anywhere = key | MD_KEY_OF_CARD;
     key = mix(key, &streamed, sizeof streamed); /* rounding differs */
     key = mix(key, &window, sizeof window);     /* as it does here */
-    result->here = gram != NULL && md_gram_is_on_card(gram) ? result->anywhere : key;
+    result->here =
+        problem->online->without_weights ? result->anywhere : key & ~(uint64_t)MD_KEY_OF_CARD;
     return MEDLEY_OK;
 }
 
@@ -147,7 +149,7 @@ medley_status md_checkpoint_save(const char *path, uint64_t key, md_state_walk w
     uint64_t version = VERSION;
     MEDLEY_TRY(md_new(&writer.chunk, CHUNK, 1, error));
     MEDLEY_TRY(md_output_open(&writer.output, path, error));
-    write_piece(&writer, (char[]){MAGIC}, sizeof MAGIC - 1);
+    write_piece(&writer, (char[]){MD_CHECKPOINT_MAGIC}, sizeof MD_CHECKPOINT_MAGIC - 1);
     write_piece(&writer, &version, sizeof version);
     write_piece(&writer, &key, sizeof key);
     walk(state, write_piece, &writer);
@@ -213,7 +215,7 @@ static medley_status fail_reading(const char *path, medley_error *error)
 static medley_status check_head(struct reader *reader, const char *path,
                                 const md_checkpoint_keys *keys, medley_error *error)
 {
-    char magic[sizeof MAGIC - 1] = {0};
+    char magic[sizeof MD_CHECKPOINT_MAGIC - 1] = {0};
     uint64_t version = 0;
     uint64_t owner = 0;
     read_piece(reader, magic, sizeof magic);
@@ -221,7 +223,7 @@ static medley_status check_head(struct reader *reader, const char *path,
     read_piece(reader, &owner, sizeof owner);
     if (ferror(reader->file))
         return fail_reading(path, error);
-    if (memcmp(magic, MAGIC, sizeof magic) != 0 || version != VERSION)
+    if (memcmp(magic, MD_CHECKPOINT_MAGIC, sizeof magic) != 0 || version != VERSION)
         return md_fail_at(error, MEDLEY_BAD_INPUT, path, 0,
                           "this is not a checkpoint of this version of Medley; leave out `resume` "
                           "to start anew");
@@ -298,7 +300,7 @@ medley_status md_checkpoint_load(const char *path, const md_checkpoint_keys *key
 medley_status md_checkpoint_check(const char *path, medley_error *error)
 {
     MD_CLEARED(close_reader) struct reader reader = {.file = fopen(path, "rb")};
-    char magic[sizeof MAGIC - 1];
+    char magic[sizeof MD_CHECKPOINT_MAGIC - 1];
     struct stat info;
     if (reader.file == NULL && errno == ENOENT)
         return MEDLEY_OK;
@@ -309,7 +311,7 @@ medley_status md_checkpoint_check(const char *path, medley_error *error)
     const bool whole = fread(magic, 1, sizeof magic, reader.file) == sizeof magic;
     if (ferror(reader.file))
         return fail_reading(path, error);
-    if (whole && memcmp(magic, MAGIC, sizeof magic) == 0)
+    if (whole && memcmp(magic, MD_CHECKPOINT_MAGIC, sizeof magic) == 0)
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_USAGE, path, 0,
                       "`checkpoint` would overwrite this file, which is no checkpoint; name "

@@ -131,46 +131,6 @@ static size_t limit_of_values(const md_problem *problem)
     return few ? MOST_VALUES : problem->options->memory;
 }
 
-/* Kernels with values, which are not constant. */
-static size_t list_wanted(bool *wanted, const md_bank *bank)
-{
-    size_t count = 0;
-    for (size_t m = 0; m < bank->count; m++) {
-        const md_kernel *kernel = &bank->kernels[m];
-        wanted[m] = !md_kernel_has_weights(kernel) &&
-                    (kernel->class == NULL || !kernel->class->constant);
-        count += wanted[m];
-    }
-    return count;
-}
-
-/* A Gram source on a card, or none. */
-static medley_status find_values_on_card(md_problem *problem, md_gram_options options,
-                                         medley_error *error)
-{
-    md_online_side *side = problem->online;
-    medley_error why = {0};
-    char what[MD_DEVICE_NAME];
-    MD_OWNED(free) bool *wanted = NULL;
-    MEDLEY_TRY(md_new(&wanted, problem->bank.count, sizeof *wanted, error));
-    const size_t count = list_wanted(wanted, &problem->bank);
-    const md_card_wish wish = {
-        .bank = &problem->bank, .rows = &problem->prepared, .wanted = wanted};
-    if (count == 0)
-        return MEDLEY_OK;
-    MEDLEY_TRY(md_problem_find_device(&options.device, problem, &wish,
-                                      md_card_work(&wish, problem->prepared.rows), error));
-    if (options.device == NULL)
-        return MEDLEY_OK;
-    options.device_precise = problem->options->device_storage == MD_DEVICE_FLOAT32;
-    if (md_gram_create(&side->gram, &problem->bank, &problem->prepared, &options, &why) !=
-        MEDLEY_OK)
-        return md_problem_without_device(problem, &why, error);
-    snprintf(what, sizeof what, "values and scores of %zu kernel%s", count, count == 1 ? "" : "s");
-    md_problem_note_device(problem, what);
-    return MEDLEY_OK;
-}
-
 static medley_status find_values(md_problem *problem, medley_error *error)
 {
     md_online_side *side = problem->online;
@@ -184,7 +144,7 @@ static medley_status find_values(md_problem *problem, medley_error *error)
                                      .memory = limit > 0 && limit < memory ? limit : memory,
                                      .observer = &problem->progress.watch,
                                      .comm = problem->options->comm};
-    MEDLEY_TRY(find_values_on_card(problem, options, error));
+    MEDLEY_TRY(md_online_find_values_on_card(problem, options, error));
     if (side->gram != NULL)
         return MEDLEY_OK;
     return md_gram_create(&side->gram, &problem->bank, &problem->prepared, &options, error);
@@ -205,6 +165,7 @@ const md_kind md_online_kind = {
     .attribute_kernel = "linear(explicit)",
     .begin = begin,
     .know_blocks = know_blocks,
+    .choose_device = md_online_choose_device,
     .find_values = find_values,
     .drop_values = drop_values,
 };

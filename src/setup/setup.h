@@ -30,6 +30,7 @@ typedef struct md_online_side {
     size_t first_epochs;   /* of them, of a first stage */
     md_gram *gram;         /* NULL if every block has explicit weights */
     size_t limit;          /* of its memory; 0: what there is */
+    bool without_weights;  /* linear kernels are kernels, as runs on a card have them */
     bool mixed;            /* the gram has become the sum of all kernels */
     md_deferred *deferred; /* of kernels whose values are not kept; NULL: none yet */
 } md_online_side;
@@ -51,6 +52,8 @@ typedef struct md_kind {
     medley_status (*begin)(md_problem *problem, const char *loss, medley_error *error);
     medley_status (*know_blocks)(md_problem *problem,
                                  medley_error *error); /* candidates are listed */
+    /* Rows are prepared; NULL: find_values does it. */
+    medley_status (*choose_device)(md_problem *problem, medley_error *error);
     medley_status (*find_values)(md_problem *problem, medley_error *error); /* points are made */
     void (*drop_values)(md_problem *problem);
 } md_kind;
@@ -113,6 +116,12 @@ medley_status md_problem_without_device(md_problem *problem, const medley_error 
                                         medley_error *error);
 /* For the summary: what it has done. */
 void md_problem_note_device(md_problem *problem, const char *what);
+
+/* ---- online_card.c ---- */
+medley_status md_online_choose_device(md_problem *problem, medley_error *error);
+/* A Gram source on the card that was chosen, or none. */
+medley_status md_online_find_values_on_card(md_problem *problem, md_gram_options options,
+                                            medley_error *error);
 
 /* ---- check_options.c: options that have no place here ---- */
 

@@ -12,8 +12,9 @@ static void see_value(md_column_range *range, float value)
     const double difference = (double)value - range->reference;
     range->sum += difference;
     range->square += difference * difference;
-    range->least = fmin(range->least, (double)value);
-    range->most = fmax(range->most, (double)value);
+    /* fmin and fmax would be calls */
+    range->least = (double)value < range->least ? (double)value : range->least;
+    range->most = (double)value > range->most ? (double)value : range->most;
     range->count++;
 }
 

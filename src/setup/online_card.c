@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Online problems on a card. Linear kernels that would be kept as weights are kernels like the
+ * others there: the card has their values for nothing, and products of rows with weights would take
+ * the processor longer than all that is left to it. So is a run that goes on from a checkpoint of a
+ * card, wherever it goes on. */
+#include "setup/checkpoint_head.h"
+#include "setup/setup.h"
+
+/* Kernels with values, which are not constant. */
+static size_t list_wanted(bool *wanted, const md_bank *bank)
+{
+    size_t count = 0;
+    for (size_t m = 0; m < bank->count; m++) {
+        const md_kernel *kernel = &bank->kernels[m];
+        wanted[m] = !md_kernel_has_weights(kernel) &&
+                    (kernel->class == NULL || !kernel->class->constant);
+        count += wanted[m];
+    }
+    return count;
+}
+
+static void make_kernels_of_weights(md_problem *problem)
+{
+    problem->online->without_weights = true;
+    for (size_t m = 0; m < problem->bank.count; m++) {
+        md_kernel *kernel = &problem->bank.kernels[m];
+        if (kernel->primal)
+            problem->prepared.used[kernel->view] = true;
+        kernel->primal = false;
+    }
+}
+
+/* Was the checkpoint that the run goes on from written by a run on a card? One that cannot be read
+ * is found out later. */
+static bool goes_on_from_card(const medley_options *options)
+{
+    md_checkpoint_head head = {0};
+    if (!options->resume || options->checkpoint == NULL)
+        return false;
+    FILE *file = fopen(options->checkpoint, "rb");
+    if (file == NULL)
+        return false;
+    const bool whole = fread(&head, sizeof head, 1, file) == 1;
+    fclose(file);
+    return whole && memcmp(head.magic, MD_CHECKPOINT_MAGIC, sizeof head.magic) == 0 &&
+           (head.key & MD_KEY_OF_CARD) != 0;
+}
+
+medley_status md_online_choose_device(md_problem *problem, medley_error *error)
+{
+    const md_device *device = NULL;
+    MD_OWNED(free) bool *wanted = NULL;
+    MEDLEY_TRY(md_new(&wanted, problem->bank.count, sizeof *wanted, error));
+    const md_card_wish wish = {
+        .bank = &problem->bank, .rows = &problem->prepared, .wanted = wanted};
+    if (list_wanted(wanted, &problem->bank) > 0)
+        MEDLEY_TRY(md_problem_find_device(&device, problem, &wish,
+                                          md_card_work(&wish, problem->prepared.rows), error));
+    if (device != NULL || goes_on_from_card(problem->options))
+        make_kernels_of_weights(problem);
+    return MEDLEY_OK;
+}
+
+medley_status md_online_find_values_on_card(md_problem *problem, md_gram_options options,
+                                            medley_error *error)
+{
+    md_online_side *side = problem->online;
+    medley_error why = {0};
+    char what[MD_DEVICE_NAME];
+    MD_OWNED(free) bool *wanted = NULL;
+    if (problem->device == NULL)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_new(&wanted, problem->bank.count, sizeof *wanted, error));
+    const size_t count = list_wanted(wanted, &problem->bank);
+    options.device = problem->device;
+    options.device_precise = problem->options->device_storage == MD_DEVICE_FLOAT32;
+    if (md_gram_create(&side->gram, &problem->bank, &problem->prepared, &options, &why) !=
+        MEDLEY_OK)
+        return md_problem_without_device(problem, &why, error);
+    snprintf(what, sizeof what, "values and scores of %zu kernel%s", count, count == 1 ? "" : "s");
+    md_problem_note_device(problem, what);
+    return MEDLEY_OK;
+}
