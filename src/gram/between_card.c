@@ -15,6 +15,8 @@ struct sums {
     size_t lines;       /* labels, and that one */
     float *coefficient; /* [kernels of the card][lines][right rows] */
     float *score;       /* [lines][left rows] of a kernel */
+    float *total;       /* [left rows][labels] of all terms, or of each by itself: nothing goes to
+                         * the caller before a card has done all of it */
 };
 
 static void clear_sums(struct sums *sums)
@@ -36,8 +38,7 @@ static void take_terms(struct sums *sums, const md_card *card, const md_between 
 {
     const size_t rows = between->right->rows;
     for (size_t t = 0; t < count; t++) {
-        float *out =
-            sums->coefficient + md_card_place(card, terms[t].kernel) * sums->lines * rows;
+        float *out = sums->coefficient + md_card_place(card, terms[t].kernel) * sums->lines * rows;
         for (size_t j = 0; j < rows; j++)
             for (size_t l = 0; l < labels; l++)
                 out[l * rows + j] = terms[t].coefficient[j * labels + l];
@@ -69,12 +70,22 @@ static void center(const struct sums *sums, const md_between *between, const md_
     }
 }
 
+/* Scores of a kernel, lines of rows, become rows of labels. */
+static void take_scores(const struct sums *sums, float *total, size_t rows, size_t labels)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t l = 0; l < labels; l++)
+            total[i * labels + l] += sums->score[l * rows + i];
+}
+
 static medley_status score_on(const md_device *device, const md_card_wish *wish,
                               const md_between *between, const md_expansion *terms, size_t count,
                               size_t labels, float *scores, float *const *apart,
                               medley_error *error)
 {
     const size_t rows = between->left->rows;
+    const size_t each = rows * labels;
+    const size_t totals = scores != NULL ? 1 : count;
     size_t most;
     MD_CLEARED(clear_sums) struct sums sums = {.lines = labels};
     MD_OWNED(md_card_free) md_card *card = NULL;
@@ -82,23 +93,23 @@ static medley_status score_on(const md_device *device, const md_card_wish *wish,
     sums.lines += is_centred(between, terms, count);
     MEDLEY_TRY(md_card_create(&card, device, wish, error));
     MEDLEY_TRY(md_pool_new(&sums.pool, &sums.coefficient,
-                           md_card_kernels(card) * sums.lines * between->right->rows,
-                           sizeof(float), error));
+                           md_card_kernels(card) * sums.lines * between->right->rows, sizeof(float),
+                           error));
     MEDLEY_TRY(md_pool_new(&sums.pool, &sums.score, sums.lines * rows, sizeof(float), error));
+    MEDLEY_TRY(md_pool_new(&sums.pool, &sums.total, totals * each, sizeof(float), error));
     take_terms(&sums, card, between, terms, count, labels);
     MEDLEY_TRY(md_card_scores(&on_card, card, sums.lines, NULL, 0, &most, error));
-    MEDLEY_TRY(md_card_add_others(card, on_card, most, between->right, sums.coefficient,
-                                  sums.lines, error));
-    for (size_t t = 0; t < count; t++) {
-        float *out = scores != NULL ? scores : apart[t];
-        MEDLEY_TRY(md_device_read(on_card, md_card_place(card, terms[t].kernel), sums.score,
+    MEDLEY_TRY(md_card_add_others(card, on_card, most, between->right, sums.coefficient, sums.lines,
                                   error));
+    for (size_t t = 0; t < count; t++) {
+        MEDLEY_TRY(
+            md_device_read(on_card, md_card_place(card, terms[t].kernel), sums.score, error));
         if (between->bank->kernels[terms[t].kernel].norm == MD_NORM_CENTER)
             center(&sums, between, &terms[t], labels);
-        for (size_t i = 0; i < rows; i++)
-            for (size_t l = 0; l < labels; l++)
-                out[i * labels + l] += sums.score[l * rows + i];
+        take_scores(&sums, sums.total + (scores != NULL ? 0 : t * each), rows, labels);
     }
+    for (size_t t = 0; t < totals; t++)
+        md_add_multiple(scores != NULL ? scores : apart[t], 1, sums.total + t * each, each);
     if (between->device_name != NULL)
         snprintf(between->device_name, MD_DEVICE_NAME, "%s", md_device_name(device));
     return MEDLEY_OK;

@@ -183,13 +183,18 @@ static medley_status build_full(md_gram *gram, medley_error *error)
     return status;
 }
 
-static medley_status take_to_card(md_gram *gram, const md_gram_options *options, const bool *wanted,
+/* Constant kernels, too: the kernels may be mixed. */
+static medley_status take_to_card(md_gram *gram, const md_gram_options *options,
                                   medley_error *error)
 {
     MD_OWNED(free) const double **diagonal = NULL;
+    MD_OWNED(free) bool *wanted = NULL;
     MEDLEY_TRY(md_new(&diagonal, gram->count, sizeof *diagonal, error));
-    for (size_t m = 0; m < gram->count; m++)
+    MEDLEY_TRY(md_new(&wanted, gram->count, sizeof *wanted, error));
+    for (size_t m = 0; m < gram->count; m++) {
         diagonal[m] = gram->stored[m].diagonal;
+        wanted[m] = !md_kernel_has_weights(&gram->bank->kernels[m]);
+    }
     const md_card_wish wish = {.bank = gram->bank,
                                .rows = gram->prepared,
                                .wanted = wanted,
@@ -223,7 +228,7 @@ medley_status md_gram_create(md_gram **result, md_bank *bank, const md_prepared 
     }
     MEDLEY_TRY(learn_diagonals(gram, error));
     if (options->device != NULL)
-        MEDLEY_TRY(take_to_card(gram, options, full, error));
+        MEDLEY_TRY(take_to_card(gram, options, error));
     *result = md_take(&gram);
     return MEDLEY_OK;
 }

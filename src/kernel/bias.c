@@ -18,6 +18,14 @@ static double exactly_one(const void *state, double q)
     return 1;
 }
 
+/* Of any quantity. */
+static void form_of_bias(const void *state, md_device_form *form)
+{
+    (void)state;
+    *form = (md_device_form){
+        .quantity = MD_ON_PRODUCT, .map = MD_MAP_POWER, .scale = 0, .offset = 1, .degree = 1};
+}
+
 const md_kernel_class md_kernel_bias = {
     .name = "bias",
     .summary = "constant: an intercept for each label",
@@ -27,4 +35,5 @@ const md_kernel_class md_kernel_bias = {
     .constant = true,
     .map = map_one,
     .exact = exactly_one,
+    .form = form_of_bias,
 };
