@@ -261,6 +261,12 @@ static bool add_portion(card_scores *s, const parcel *there, portion p, card_row
     return card_failed(cudaGetLastError(), "adding kernel values", message);
 }
 
+/* The card is a thread's own choice, and threads that take steps side by side scale scores. */
+static bool turn_to_card(const card_scores *s, char *message)
+{
+    return card_failed(cudaSetDevice(s->bank->on->number), "turning to it", message);
+}
+
 static bool is_nothing(const card_scores *s, size_t count)
 {
     return count == 0 || s->bank->rows == 0 || s->slots == 0 || s->labels == 0;
@@ -321,7 +327,8 @@ static int add(void *context, const size_t *rows, size_t count, const float *cha
 {
     card_scores *s = (card_scores *)context;
     return !is_nothing(s, count) &&
-           add_some(s, rows, count, change, s->bank->own.rows, message);
+           (turn_to_card(s, message) ||
+            add_some(s, rows, count, change, s->bank->own.rows, message));
 }
 
 static int add_others(void *context, const md_device_rows *rows, const float *change,
@@ -330,6 +337,8 @@ static int add_others(void *context, const md_device_rows *rows, const float *ch
     card_scores *s = (card_scores *)context;
     if (is_nothing(s, rows->rows))
         return 0;
+    if (turn_to_card(s, message))
+        return 1;
     if (!s->has_others && card_room_make(&s->others, s->bank, &s->pool, s->most, message))
         return 1;
     s->has_others = true;
@@ -381,6 +390,8 @@ static int expect(void *context, const size_t *rows, size_t count, char *message
     card_scores *s = (card_scores *)context;
     if (count == 0 || count > s->most_open)
         return 0;
+    if (turn_to_card(s, message))
+        return 1;
     s->expects = !begin_values(s, &s->open[1 - s->now], rows, count, message);
     return !s->expects;
 }
@@ -405,6 +416,8 @@ static int open_these(void *context, const size_t *rows, size_t count, md_device
     opened->values = s->open[1 - s->now].sent_values;
     if (count == 0 || lines == 0)
         return 0;
+    if (turn_to_card(s, message))
+        return 1;
     for (size_t i = 0; i < count; i++)
         s->open_index[i] = (unsigned)rows[i];
     gather_scores<<<(unsigned)card_pieces(lines * count, 256), 256, 0, stream>>>(
@@ -433,6 +446,8 @@ static int read_scores(void *context, size_t slot, float *out, char *message)
     card_scores *s = (card_scores *)context;
     const size_t width = s->bank->rows * sizeof(float);
     cudaStream_t stream = s->bank->on->stream;
+    if (turn_to_card(s, message))
+        return 1;
     if (width > 0 && s->labels > 0 &&
         card_failed(cudaMemcpy2DAsync(out, width, scores_of(s, slot),
                                       s->bank->stride * sizeof(float), width, s->labels,
@@ -447,10 +462,11 @@ static int write_scores(void *context, size_t slot, const float *in, char *messa
     card_scores *s = (card_scores *)context;
     const size_t width = s->bank->rows * sizeof(float);
     return width > 0 && s->labels > 0 &&
-           card_failed(cudaMemcpy2DAsync(scores_of(s, slot), s->bank->stride * sizeof(float), in,
-                                         width, width, s->labels, cudaMemcpyHostToDevice,
-                                         s->bank->on->stream),
-                       "copying scores to it", message);
+           (turn_to_card(s, message) ||
+            card_failed(cudaMemcpy2DAsync(scores_of(s, slot), s->bank->stride * sizeof(float), in,
+                                          width, width, s->labels, cudaMemcpyHostToDevice,
+                                          s->bank->on->stream),
+                        "copying scores to it", message));
 }
 
 static __global__ void scale_scores(float *scores, size_t count, float factor)
@@ -469,6 +485,8 @@ static int scale(void *context, size_t slot, size_t first, size_t count, float f
     cudaStream_t stream = s->bank->on->stream;
     if (values == 0 || factor == 1)
         return 0;
+    if (turn_to_card(s, message))
+        return 1;
     if (factor == 0)
         return card_failed(cudaMemsetAsync(scores, 0, values * sizeof(float), stream),
                            "clearing scores", message);
@@ -597,7 +615,7 @@ static int create_scores(void *context, void **result, const md_device_slots *sl
     s->labels = (unsigned)slots->labels;
     s->most = (unsigned)slots->most;
     s->most_open = (unsigned)slots->most_open;
-    if (make_scores(s, slots, message)) {
+    if (turn_to_card(s, message) || make_scores(s, slots, message)) {
         free_scores(s);
         return 1;
     }

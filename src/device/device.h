@@ -4,7 +4,9 @@
  * gram/ and triangles of packed/ do the same, and are what devices are compared with.
  *
  * Plug-ins may be written in C++, so this header is both. All functions that return int return 0,
- * or what went wrong is in message[MD_DEVICE_MESSAGE]. One thread calls them. */
+ * or what went wrong is in message[MD_DEVICE_MESSAGE]. One thread calls them at a time, but for
+ * scale, which is called for several slots side by side; what it does follows what was called
+ * before, and goes before what is called then. */
 #ifndef MD_DEVICE_H
 #define MD_DEVICE_H
 

@@ -6,6 +6,7 @@
 #include "base/plugin.h"
 #include "base/text.h"
 #include <dlfcn.h>
+#include <stdatomic.h>
 
 static const char PLUGIN[] = "libmedley-cuda.so";
 static const char CUDA[] = "cuda";
@@ -23,7 +24,8 @@ struct md_device_bank {
 struct md_device_scores {
     const md_device *device;
     void *scores;
-    char failure[MD_DEVICE_MESSAGE]; /* of a call that could not tell; "": none */
+    atomic_bool has_failed;          /* a call that could not tell, */
+    char failure[MD_DEVICE_MESSAGE]; /* which says so here */
 };
 
 /* The number of a card in "cuda" or "cuda:N"; -1: it is neither. */
@@ -189,7 +191,7 @@ void md_device_scores_free(md_device_scores *scores)
 static medley_status told(const md_device_scores *scores, int failed, const char *message,
                           medley_error *error)
 {
-    if (scores->failure[0] != '\0')
+    if (scores->has_failed)
         return fail_on(scores->device, scores->failure, error);
     return failed != 0 ? fail_on(scores->device, message, error) : MEDLEY_OK;
 }
@@ -249,6 +251,7 @@ void md_device_scale(md_device_scores *scores, size_t slot, size_t first, size_t
                      float factor)
 {
     char message[MD_DEVICE_MESSAGE] = "";
-    if (scores->device->functions.scale(scores->scores, slot, first, count, factor, message) != 0)
+    if (scores->device->functions.scale(scores->scores, slot, first, count, factor, message) != 0 &&
+        !atomic_exchange(&scores->has_failed, true)) /* several threads may scale */
         memcpy(scores->failure, message, sizeof message);
 }
