@@ -163,6 +163,7 @@ static card_bank *new_bank(card *on, const md_device_layout *layout, const md_de
     bank->views = (unsigned)layout->views;
     bank->kernels = (unsigned)layout->kernels;
     bank->rows = rows->rows;
+    bank->is_unit = rows->is_unit;
     bank->stride = card_pieces(rows->rows, ROUNDED) * ROUNDED;
     bank->columns = (unsigned *)calloc(layout->views + 1, sizeof(unsigned));
     bank->padded = (unsigned *)calloc(layout->views + 1, sizeof(unsigned));

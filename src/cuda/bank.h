@@ -36,7 +36,7 @@ struct card_room {
 struct card_bank {
     card *on;
     card_pool pool;
-    bool precise;
+    bool precise, is_unit;
     unsigned views, kernels, groups;
     size_t rows;
     size_t stride;     /* values from kernel to kernel of a kept row: rows, rounded up */
@@ -75,6 +75,7 @@ void *card_bank_keep(card_bank *bank, size_t row);
 
 void card_bank_functions(md_device_functions *functions);
 void card_scores_functions(md_device_functions *functions);
+void card_matrices_functions(md_device_functions *functions);
 
 /* ---- values.cu ---- */
 

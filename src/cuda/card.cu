@@ -50,12 +50,11 @@ static bool out_of_memory(char *message)
     return true;
 }
 
-bool card_allocate_bytes(card_pool *pool, void **place, size_t bytes, char *message)
+static bool allocate_alone(card_pool *pool, void **place, size_t bytes, char *message)
 {
     size_t available = 0;
     size_t total = 0;
     void *made = NULL;
-    bytes = bytes > 0 ? bytes : 1;
     const cudaError_t status = cudaMalloc(&made, bytes);
     if (status == cudaErrorMemoryAllocation && cudaMemGetInfo(&available, &total) == cudaSuccess) {
         (void)cudaGetLastError();
@@ -71,6 +70,27 @@ bool card_allocate_bytes(card_pool *pool, void **place, size_t bytes, char *mess
         return out_of_memory(message);
     }
     *place = made;
+    return false;
+}
+
+bool card_allocate_bytes(card_pool *pool, void **place, size_t bytes, char *message)
+{
+    static const size_t SMALL = 1 << 20;
+    static const size_t SLAB = 1 << 24;
+    static const size_t ALIGNED = 256;
+    const size_t taken = card_pieces(bytes > 0 ? bytes : 1, ALIGNED) * ALIGNED;
+    if (taken > SMALL)
+        return allocate_alone(pool, place, bytes, message);
+    if (taken > pool->slab_left) {
+        void *slab = NULL;
+        if (allocate_alone(pool, &slab, SLAB, message))
+            return true;
+        pool->slab = (char *)slab;
+        pool->slab_left = SLAB;
+    }
+    *place = pool->slab;
+    pool->slab += taken;
+    pool->slab_left -= taken;
     return false;
 }
 
@@ -180,5 +200,6 @@ medley_cuda_open(md_device_functions *functions, int number, const char *version
     functions->close = close_card;
     card_bank_functions(functions);
     card_scores_functions(functions);
+    card_matrices_functions(functions);
     return 0;
 }

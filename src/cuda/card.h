@@ -25,6 +25,8 @@ struct card_pool {
     void **items; /* on the card */
     void **host;  /* pinned memory of the processor */
     size_t count, room, host_count, host_room;
+    char *slab; /* small arrays lie side by side: there may be thousands of them */
+    size_t slab_left;
 };
 
 void card_pool_free(card_pool *pool);

@@ -15,7 +15,8 @@ struct tile_job {
     const card_group *group;
     const md_device_kernel *kernel;
     card_rows left, right;
-    bool own; /* left rows are among the right ones */
+    bool own;     /* left rows are among the right ones */
+    bool is_unit; /* a row's value with itself is known */
     unsigned groups;
 
     /* to keep them */
@@ -178,11 +179,11 @@ static __device__ void know_kernel(tile_facts *facts, const card_rows &rows, uns
 /* Before the roots, of left row i and right row j of the tile. */
 static __device__ __forceinline__ float value_of(const md_device_form &form, const tile_facts &x,
                                                  unsigned i, const tile_facts &z, unsigned j,
-                                                 float sum)
+                                                 float sum, bool same)
 {
     float q = sum;
     if (form.quantity == MD_ON_DISTANCE2)
-        q = fmaxf(0.0f, x.norm2[i] + z.norm2[j] - 2.0f * sum);
+        q = same ? 0.0f : fmaxf(0.0f, x.norm2[i] + z.norm2[j] - 2.0f * sum);
     else if (form.quantity == MD_ON_PRODUCT)
         q = sum + (x.lift[i] + z.lift[j]);
     return (map_of(form, q) + (x.shift[i] + z.shift[j])) * (x.factor[i] * z.factor[j]);
@@ -238,8 +239,9 @@ static __device__ __forceinline__ void finish_row(const tile_job &job, const til
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             const unsigned at = across_at(h + j);
-            value[j] = value_of(form, sides.left, i, sides.right, at, sum[h + j]);
-            if (job.own && sides.left.row[i] == sides.right.row[at]) /* without rounding */
+            const bool same = job.own && sides.left.row[i] == sides.right.row[at];
+            value[j] = value_of(form, sides.left, i, sides.right, at, sum[h + j], same);
+            if (same && job.is_unit) /* without rounding */
                 value[j] = sides.left.root[i] > 0 ? 1 : 0;
         }
         if (row != NULL && first + across_at(h) < job.stride)
@@ -319,6 +321,7 @@ static bool compute(const card_bank *bank, tile_job job, cudaStream_t stream, ch
     job.group = bank->group;
     job.kernel = bank->card_kernel;
     job.groups = bank->groups;
+    job.is_unit = bank->is_unit;
     if (job.left.rows == 0 || job.right.rows == 0 || bank->groups == 0)
         return false;
     if (bank->precise)

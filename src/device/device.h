@@ -68,6 +68,8 @@ typedef struct md_device_rows {
     const float *const *factor; /* [kernels] of [rows], NULL: 1 */
     const float *const *shift;  /* [kernels] of [rows], NULL: 0 */
     const float *const *root;   /* [kernels] of [rows], NULL: 1 */
+    bool is_unit; /* before the roots, a row's value with itself is 1 (0 where its root is 0), and
+                   * is not left to rounding */
 } md_device_rows;
 
 /* ---- scores ---- */
@@ -90,15 +92,6 @@ typedef struct md_device_opened {
     const float *scores; /* [slots][labels][most_open] */
     float *values;       /* [slots][most_open][most_open], weighted */
 } md_device_opened;
-
-/* ---- whole matrices of rows by rows, for solvers that look at all of them ---- */
-
-/* What has been learnt of a kernel while its matrix was computed. */
-typedef struct md_device_facts {
-    double trace;
-    double square; /* sum of the squares of all values */
-    double sum;    /* of all values */
-} md_device_facts;
 
 typedef struct md_device_functions {
     void *context;
@@ -134,6 +127,23 @@ typedef struct md_device_functions {
                  char *message);
     /* Of the rows of a bank that were changed: computed so far, and found among kept ones. */
     void (*count)(const void *bank, size_t *computed, size_t *found);
+
+    /* ---- whole matrices of the rows of a precise bank without roots, for solvers that look at all
+     * of them; sums are in double precision ---- */
+    int (*matrices_create)(void *bank, void **matrices, char *message);
+    void (*matrices_free)(void *matrices);
+    /* norm2[count] = x'Kx and y[count][rows] = Kx of some kernels, with x + i * stride; either may
+     * be NULL. */
+    int (*multiply)(void *matrices, const size_t *kernels, size_t count, const double *x,
+                    size_t stride, double *norm2, double *y, char *message);
+    /* square[kernels]: sums of the squares of all values. */
+    int (*squares)(void *matrices, double *square, char *message);
+    /* sum_i weight[i] K, which stays there; sum[rows][rows] gets it, too, unless it is NULL. */
+    int (*sum)(void *matrices, const size_t *kernels, size_t count, const double *weight,
+               double *sum, char *message);
+    /* Of that sum: y = sum x, and a column. */
+    int (*multiply_sum)(void *matrices, const double *x, double *y, char *message);
+    int (*column)(void *matrices, size_t row, double *column, char *message);
 } md_device_functions;
 
 /* The entry of a plug-in, of this name: opens card `number`. version: the library's. */

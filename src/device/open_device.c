@@ -21,6 +21,11 @@ struct md_device_bank {
     void *bank;
 };
 
+struct md_device_matrices {
+    const md_device *device;
+    void *matrices;
+};
+
 struct md_device_scores {
     const md_device *device;
     void *scores;
@@ -254,4 +259,73 @@ void md_device_scale(md_device_scores *scores, size_t slot, size_t first, size_t
     if (scores->device->functions.scale(scores->scores, slot, first, count, factor, message) != 0 &&
         !atomic_exchange(&scores->has_failed, true)) /* several threads may scale */
         memcpy(scores->failure, message, sizeof message);
+}
+
+/* ---- matrices ---- */
+
+medley_status md_device_matrices_create(md_device_matrices **matrices, const md_device_bank *bank,
+                                        medley_error *error)
+{
+    char message[MD_DEVICE_MESSAGE] = "";
+    MD_OWNED(md_device_matrices_free) md_device_matrices *made = NULL;
+    MEDLEY_TRY(md_new(&made, 1, sizeof *made, error));
+    made->device = bank->device;
+    if (bank->device->functions.matrices_create(bank->bank, &made->matrices, message) != 0)
+        return fail_on(bank->device, message, error);
+    *matrices = md_take(&made);
+    return MEDLEY_OK;
+}
+
+void md_device_matrices_free(md_device_matrices *matrices)
+{
+    if (matrices != NULL)
+        matrices->device->functions.matrices_free(matrices->matrices);
+    free(matrices);
+}
+
+medley_status md_device_multiply(md_device_matrices *matrices, const size_t *kernels, size_t count,
+                                 const double *x, size_t stride, double *norm2, double *y,
+                                 medley_error *error)
+{
+    char message[MD_DEVICE_MESSAGE] = "";
+    if (matrices->device->functions.multiply(matrices->matrices, kernels, count, x, stride, norm2,
+                                             y, message) != 0)
+        return fail_on(matrices->device, message, error);
+    return MEDLEY_OK;
+}
+
+medley_status md_device_squares(md_device_matrices *matrices, double *square, medley_error *error)
+{
+    char message[MD_DEVICE_MESSAGE] = "";
+    if (matrices->device->functions.squares(matrices->matrices, square, message) != 0)
+        return fail_on(matrices->device, message, error);
+    return MEDLEY_OK;
+}
+
+medley_status md_device_sum(md_device_matrices *matrices, const size_t *kernels, size_t count,
+                            const double *weight, double *sum, medley_error *error)
+{
+    char message[MD_DEVICE_MESSAGE] = "";
+    if (matrices->device->functions.sum(matrices->matrices, kernels, count, weight, sum,
+                                        message) != 0)
+        return fail_on(matrices->device, message, error);
+    return MEDLEY_OK;
+}
+
+medley_status md_device_multiply_sum(md_device_matrices *matrices, const double *x, double *y,
+                                     medley_error *error)
+{
+    char message[MD_DEVICE_MESSAGE] = "";
+    if (matrices->device->functions.multiply_sum(matrices->matrices, x, y, message) != 0)
+        return fail_on(matrices->device, message, error);
+    return MEDLEY_OK;
+}
+
+medley_status md_device_column(md_device_matrices *matrices, size_t row, double *column,
+                               medley_error *error)
+{
+    char message[MD_DEVICE_MESSAGE] = "";
+    if (matrices->device->functions.column(matrices->matrices, row, column, message) != 0)
+        return fail_on(matrices->device, message, error);
+    return MEDLEY_OK;
 }

@@ -29,6 +29,7 @@ medley_status md_device_available(const md_device *device, size_t *bytes, medley
 
 typedef struct md_device_bank md_device_bank;
 typedef struct md_device_scores md_device_scores;
+typedef struct md_device_matrices md_device_matrices;
 
 medley_status md_device_bank_create(md_device_bank **bank, const md_device *device,
                                     const md_device_layout *layout, const md_device_rows *rows,
@@ -57,5 +58,21 @@ medley_status md_device_write(md_device_scores *scores, size_t slot, const float
 /* Cannot fail where it is called: what goes wrong is told by the next one that can. */
 void md_device_scale(md_device_scores *scores, size_t slot, size_t first, size_t count,
                      float factor);
+
+medley_status md_device_matrices_create(md_device_matrices **matrices, const md_device_bank *bank,
+                                        medley_error *error);
+void md_device_matrices_free(md_device_matrices *matrices);
+MD_OWNER(md_device_matrices_free, md_device_matrices)
+
+medley_status md_device_multiply(md_device_matrices *matrices, const size_t *kernels, size_t count,
+                                 const double *x, size_t stride, double *norm2, double *y,
+                                 medley_error *error);
+medley_status md_device_squares(md_device_matrices *matrices, double *square, medley_error *error);
+medley_status md_device_sum(md_device_matrices *matrices, const size_t *kernels, size_t count,
+                            const double *weight, double *sum, medley_error *error);
+medley_status md_device_multiply_sum(md_device_matrices *matrices, const double *x, double *y,
+                                     medley_error *error);
+medley_status md_device_column(md_device_matrices *matrices, size_t row, double *column,
+                               medley_error *error);
 
 #endif

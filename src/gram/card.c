@@ -3,7 +3,8 @@
 
 #include "gram/gram_internal.h"
 
-enum { MOST_ROWS = 1024 };                    /* changed rows at a time */
+enum { MOST_KERNELS = 65535 };               /* blocks of threads side by side */
+enum { MOST_ROWS = 1024 };                   /* changed rows at a time */
 static const double MOST_CHANGES = 64 << 20;  /* bytes of theirs */
 static const double MOST_DENSE = 8e9;         /* bytes of a sparse view, written out */
 
@@ -44,6 +45,8 @@ static medley_status check_kernel(const md_card_wish *wish, const md_kernel *ker
 
 medley_status md_card_check(const md_card_wish *wish, medley_error *error)
 {
+    if (wish->bank->count > MOST_KERNELS)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED, "cards take at most %d kernels", MOST_KERNELS);
     if (wish->rows->rows > INT32_MAX)
         return md_fail(error, MEDLEY_NOT_SUPPORTED, "cards take at most %d rows", INT32_MAX);
     for (size_t m = 0; m < wish->bank->count; m++)
@@ -166,7 +169,13 @@ static medley_status make_room(struct description *d, const md_card *card, size_
     MEDLEY_TRY(md_pool_new(&d->pool, &d->factor, card->kernels, sizeof *d->factor, error));
     MEDLEY_TRY(md_pool_new(&d->pool, &d->shift, card->kernels, sizeof *d->shift, error));
     MEDLEY_TRY(md_pool_new(&d->pool, &d->root, card->kernels, sizeof *d->root, error));
-    d->rows = (md_device_rows){rows, d->view, d->norm2, d->lift, d->factor, d->shift, d->root};
+    d->rows = (md_device_rows){.rows = rows,
+                               .view = d->view,
+                               .norm2 = d->norm2,
+                               .lift = d->lift,
+                               .factor = d->factor,
+                               .shift = d->shift,
+                               .root = d->root};
     return MEDLEY_OK;
 }
 
@@ -234,12 +243,13 @@ medley_status md_card_create(md_card **result, const md_device *device, const md
     card->row_count = wish->rows->rows;
     MEDLEY_TRY(list_kernels(card, wish, &kernels, error));
     MEDLEY_TRY(describe(&description, card, wish->rows, wish->diagonal, error));
+    description.rows.is_unit = wish->diagonal != NULL;
     const md_device_layout layout = {.views = card->views,
                                      .columns = card->columns,
                                      .kernels = card->kernels,
                                      .kernel = kernels};
     MEDLEY_TRY(md_device_bank_create(&card->rows, device, &layout, &description.rows,
-                                     wish->diagonal == NULL, error));
+                                     wish->precise || wish->diagonal == NULL, error));
     *result = md_take(&card);
     return MEDLEY_OK;
 }
@@ -307,6 +317,42 @@ medley_status md_card_row_sums(const md_card *card, float *sum, medley_error *er
     for (size_t k = 0; k < card->kernels; k++)
         MEDLEY_TRY(md_device_read(scores, k, sum + k * card->row_count, error));
     return MEDLEY_OK;
+}
+
+medley_status md_card_learn_means(md_bank *bank, const md_device *device, const md_prepared *rows,
+                                  const bool *wanted, medley_error *error)
+{
+    bool any = false;
+    bool *centred;
+    float *sum;
+    double *row_sums;
+    MD_CLEARED(md_pool_clear) md_pool pool = {0};
+    MD_OWNED(md_card_free) md_card *card = NULL;
+    MEDLEY_TRY(md_pool_new(&pool, &centred, bank->count, sizeof *centred, error));
+    for (size_t m = 0; m < bank->count; m++) {
+        centred[m] = wanted[m] && bank->kernels[m].norm == MD_NORM_CENTER;
+        any = any || centred[m];
+    }
+    if (!any)
+        return MEDLEY_OK;
+    const md_card_wish wish = {.bank = bank, .rows = rows, .wanted = centred, .raw = true};
+    MEDLEY_TRY(md_card_create(&card, device, &wish, error));
+    MEDLEY_TRY(md_pool_new(&pool, &sum, card->kernels * rows->rows, sizeof *sum, error));
+    MEDLEY_TRY(md_pool_new(&pool, &row_sums, rows->rows, sizeof *row_sums, error));
+    MEDLEY_TRY(md_card_row_sums(card, sum, error));
+    for (size_t k = 0; k < card->kernels; k++) {
+        for (size_t i = 0; i < rows->rows; i++)
+            row_sums[i] = (double)sum[k * rows->rows + i];
+        MEDLEY_TRY(
+            md_gram_learn_means(&bank->kernels[card->kernel[k]], row_sums, rows->rows, error));
+    }
+    return MEDLEY_OK;
+}
+
+medley_status md_card_matrices(md_device_matrices **matrices, const md_card *card,
+                               medley_error *error)
+{
+    return md_device_matrices_create(matrices, card->rows, error);
 }
 
 /* Rows first .. first + count - 1 of a description. */

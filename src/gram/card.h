@@ -15,6 +15,7 @@ typedef struct md_card_wish {
     const bool *wanted;            /* [kernels] */
     const double *const *diagonal; /* [kernels] K(x,x) of the rows, so that values can be kept in
                                     * half precision; NULL: they are in single precision */
+    bool precise;                  /* in any case */
     bool raw;                      /* values are not centred */
 } md_card_wish;
 
@@ -34,6 +35,14 @@ size_t md_card_kernels(const md_card *card);
 /* The number of a kernel among those of the card; SIZE_MAX: it is not there. */
 size_t md_card_place(const md_card *card, size_t kernel);
 void md_card_count(const md_card *card, size_t *computed, size_t *found);
+
+/* Learns the means of those wanted kernels that are centred into the bank. */
+medley_status md_card_learn_means(md_bank *bank, const md_device *device, const md_prepared *rows,
+                                  const bool *wanted, medley_error *error);
+
+/* The matrices of all its kernels: of a card without diagonals. */
+medley_status md_card_matrices(md_device_matrices **matrices, const md_card *card,
+                               medley_error *error);
 
 /* Scores of the rows: by kernel, in the order of the card, or mixed by weight[kernels of the bank].
  * most: changed rows at a time, at most that many, fewer where kernels and labels are many. */

@@ -151,7 +151,7 @@ static medley_status choose_storage(md_gram *gram, const md_gram_options *option
     gram->streamed = options->device != NULL ||
                      (memory > 0 && wanted + (double)gram->bytes > (double)memory);
     if (options->device != NULL)
-        return md_gram_learn_means_on(gram, options->device, full, error);
+        return md_card_learn_means(gram->bank, options->device, gram->prepared, full, error);
     if (gram->streamed)
         return md_gram_learn_unkept_means(gram, full, error);
     if (!allocate_full(gram, full))
@@ -198,7 +198,8 @@ static medley_status take_to_card(md_gram *gram, const md_gram_options *options,
     const md_card_wish wish = {.bank = gram->bank,
                                .rows = gram->prepared,
                                .wanted = wanted,
-                               .diagonal = options->device_precise ? NULL : diagonal};
+                               .diagonal = diagonal,
+                               .precise = options->device_precise};
     return md_card_create(&gram->card, options->device, &wish, error);
 }
 

@@ -57,8 +57,5 @@ medley_status md_gram_build_sparse(md_gram *gram, size_t memory, medley_error *e
 
 /* ---- means.c ---- */
 medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medley_error *error);
-/* The same by a card. */
-medley_status md_gram_learn_means_on(md_gram *gram, const md_device *device, const bool *unkept,
-                                     medley_error *error);
 
 #endif

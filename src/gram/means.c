@@ -56,36 +56,3 @@ medley_status md_gram_learn_unkept_means(md_gram *gram, const bool *unkept, medl
                 md_gram_learn_means(&gram->bank->kernels[m], sums.of_row[m], gram->n, error));
     return MEDLEY_OK;
 }
-
-medley_status md_gram_learn_means_on(md_gram *gram, const md_device *device, const bool *unkept,
-                                     medley_error *error)
-{
-    bool any = false;
-    bool *wanted;
-    float *sum;
-    double *row_sums;
-    MD_CLEARED(md_pool_clear) md_pool pool = {0};
-    MD_OWNED(md_card_free) md_card *card = NULL;
-    MEDLEY_TRY(md_pool_new(&pool, &wanted, gram->count, sizeof *wanted, error));
-    for (size_t m = 0; m < gram->count; m++) {
-        wanted[m] = unkept[m] && gram->bank->kernels[m].norm == MD_NORM_CENTER;
-        any = any || wanted[m];
-    }
-    if (!any)
-        return MEDLEY_OK;
-    const md_card_wish wish = {
-        .bank = gram->bank, .rows = gram->prepared, .wanted = wanted, .raw = true};
-    MEDLEY_TRY(md_card_create(&card, device, &wish, error));
-    MEDLEY_TRY(
-        md_pool_new(&pool, &sum, md_card_kernels(card) * gram->n, sizeof *sum, error));
-    MEDLEY_TRY(md_pool_new(&pool, &row_sums, gram->n, sizeof *row_sums, error));
-    MEDLEY_TRY(md_card_row_sums(card, sum, error));
-    for (size_t m = 0; m < gram->count; m++) {
-        if (!wanted[m])
-            continue;
-        for (size_t i = 0; i < gram->n; i++)
-            row_sums[i] = (double)sum[md_card_place(card, m) * gram->n + i];
-        MEDLEY_TRY(md_gram_learn_means(&gram->bank->kernels[m], row_sums, gram->n, error));
-    }
-    return MEDLEY_OK;
-}

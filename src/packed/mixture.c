@@ -23,6 +23,7 @@ struct md_mixture {
     size_t *kernels; /* [count] those with values first */
     double *weight;  /* [count] */
     size_t count, valued;
+    double card_diagonal; /* what a sum on a card lacks */
 };
 
 size_t md_mixture_bytes(size_t rows)
@@ -49,7 +50,7 @@ medley_status md_mixture_create(md_mixture **result, md_packed *packed, size_t m
     const size_t slice = md_packed_slice_values(packed) + MD_TRIANGLE_LANES;
     mixture->packed = packed;
     mixture->blocks = md_packed_row_blocks(packed);
-    if (md_mixture_bytes(n) <= memory)
+    if (md_mixture_bytes(n) <= memory && packed->card == NULL)
         mixture->triangle = md_alloc_aligned(md_mixture_bytes(n), 1);
     MEDLEY_TRY(md_pool_new(pool, &mixture->kernels, packed->count, sizeof(size_t), error));
     MEDLEY_TRY(md_pool_new(pool, &mixture->weight, packed->count, sizeof(double), error));
@@ -111,6 +112,9 @@ medley_status md_mixture_set(md_mixture *mixture, md_chosen chosen, const double
         }
         mixture->valued = low == 0 ? mixture->count : mixture->valued;
     }
+    if (packed->card != NULL)
+        return md_packed_card_set(packed, (md_chosen){mixture->kernels, mixture->valued},
+                                  mixture->weight, &mixture->card_diagonal, error);
     if (mixture->triangle == NULL || mixture->valued == 0)
         return MEDLEY_OK;
     memset(mixture->triangle + packed->size, 0, MD_TRIANGLE_LANES * sizeof(float));
@@ -166,6 +170,11 @@ medley_status md_mixture_multiply(md_mixture *mixture, const double *x, double *
 {
     md_packed *packed = mixture->packed;
     const size_t n = packed->n;
+    if (packed->card != NULL) {
+        MEDLEY_TRY(md_packed_card_multiply(packed, x, y, error));
+        md_add_scaled(y, mixture->card_diagonal, x, n);
+        return add_factors(mixture, x, y, error);
+    }
     memcpy(mixture->x, x, n * sizeof *x);
     memset(y, 0, n * sizeof *y);
     if (mixture->valued > 0 && mixture->triangle != NULL)
@@ -236,9 +245,12 @@ medley_status md_mixture_column(md_mixture *mixture, size_t row, double *column,
 {
     const md_packed *packed = mixture->packed;
     const size_t n = packed->n;
-    const bool stored = mixture->triangle != NULL;
+    const bool stored = mixture->triangle != NULL || packed->card != NULL;
     memset(column, 0, n * sizeof *column);
-    if (stored && mixture->valued > 0)
+    if (packed->card != NULL) {
+        MEDLEY_TRY(md_packed_card_column(packed, row, column, error));
+        column[row] += mixture->card_diagonal;
+    } else if (stored && mixture->valued > 0)
         md_triangle_float.column(mixture->triangle, n, row, column);
     for (size_t k = stored ? mixture->valued : 0; k < mixture->count; k++) {
         const md_lowrank *lowrank = &packed->lowrank[mixture->kernels[k]];

@@ -27,6 +27,7 @@ void md_packed_free(md_packed *packed)
         md_matrix_clear(&packed->transposed[v]);
     for (size_t m = 0; packed->lowrank != NULL && m < packed->count; m++)
         free(packed->lowrank[m].values);
+    md_packed_card_free(packed->card);
     md_packed_drop_shared(packed);
     md_packed_forget_factors(packed);
     free(packed->factor_arrays);
@@ -296,10 +297,13 @@ medley_status md_packed_create(md_packed **result, md_bank *bank, const md_prepa
                                     &packed->prepared, error));
     MEDLEY_TRY(md_packed_divide(packed, options->comm, error));
     packed->share_most = options->memory / 4;
+    packed->only_known = options->device != NULL;
     MEDLEY_TRY(md_packed_find_lowrank(packed, options->memory, error));
     bool by_rows = false;
     MEDLEY_TRY(wants_rows(packed, options->memory, &by_rows, error));
-    if (options->by_rows || by_rows) {
+    if (options->device != NULL) {
+        MEDLEY_TRY(md_packed_card_create(packed, options->device, error));
+    } else if (options->by_rows || by_rows) {
         MEDLEY_TRY(begin_by_rows(packed, options->memory, error));
     } else {
         MEDLEY_TRY(choose_residents(packed, options->memory, error));

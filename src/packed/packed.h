@@ -13,6 +13,7 @@
 #ifndef MD_PACKED_H
 #define MD_PACKED_H
 
+#include "device/open_device.h"
 #include "gram/prepared_rows.h"
 #include "medley/comm.h"
 #include "medley/observer.h"
@@ -25,6 +26,7 @@ typedef struct md_packed_options {
     size_t memory;     /* budget in bytes for kernel values, held ones not counted; 0: no limit */
     bool float64;      /* values are kept as float64, see below */
     bool by_rows;      /* kernels beyond the budget are computed some rows at a time, see below */
+    const md_device *device; /* has the matrices, if it can; NULL: the processor does */
     double ridge;      /* added to every diagonal, times the mean of that diagonal */
     const double *weight; /* [kernels] d > 0: kernels are K / d^2; NULL: all 1. Must outlive them */
     const medley_observer *observer; /* may be NULL; progress in stage "kernels" */
@@ -40,6 +42,10 @@ typedef struct md_packed_options {
  * by_rows: memory is for kernels that are held only, at first those that come first, and others are
  * never there as a whole. It is chosen, too, where not all kernels fit and a triangle is large (64
  * MB and more) beside the budget.
+ *
+ * device: it has the matrices of all kernels in single precision (with float64: of none), which must
+ * fit its memory, but for linear and constant ones, which are factors; md_card_check says what it
+ * can. Alone, not among ranks.
  *
  * comm: kernels are divided among its ranks, and memory is that of each rank. All ranks make the
  * same calls with the same arguments, and get the same results: of single kernels the bits of one

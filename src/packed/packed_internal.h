@@ -4,6 +4,7 @@
 #define MD_PACKED_INTERNAL_H
 
 #include "comm/comm.h"
+#include "gram/card.h"
 #include "gram/tile.h"
 #include "packed/packed.h"
 #include "packed/triangle_loops.h"
@@ -21,6 +22,8 @@ typedef struct md_lowrank {
     size_t rank;    /* 0: the kernel has values, not a factor */
     double ridge;
 } md_lowrank;
+
+typedef struct md_packed_card md_packed_card; /* packed_card.c */
 
 struct md_packed {
     md_pool pool; /* of arrays whose size does not change */
@@ -71,10 +74,14 @@ struct md_packed {
     double *grand;    /* [count] mean of these */
     double *diagonal; /* [count] what the ridge adds to the diagonal */
 
+    md_packed_card *card; /* has the matrices of all kernels that are no factors; NULL: there is none.
+                           * Otherwise it is by rows, and there are no triangles. */
+
     double *trace, *spread; /* [count] */
     double *frobenius2;     /* [count] squared norm of the matrix */
     md_lowrank *lowrank;    /* [count], or NULL */
     size_t lowrank_bytes;
+    bool only_known;       /* factors are not searched for: only linear and constant kernels */
     size_t most_rank;      /* of a factor, for the budget: where there are many rows */
     md_factor *factors;    /* [count], or NULL */
     float **factor_arrays; /* that these lie in */
@@ -252,6 +259,22 @@ medley_status md_packed_rows_product(md_packed *packed, md_chosen chosen, const 
 /* sum += weight[i] K, upper triangle of [n][n]. */
 medley_status md_packed_rows_add(md_packed *packed, md_chosen chosen, const double *weight,
                                  double *sum, medley_error *error);
+
+/* ---- packed_card.c: the same as packed_rows.c has, and sums for mixtures ---- */
+medley_status md_packed_card_create(md_packed *packed, const md_device *device,
+                                    medley_error *error);
+void md_packed_card_free(md_packed_card *card);
+medley_status md_packed_card_product(md_packed *packed, md_chosen chosen, const double *x,
+                                     size_t stride, double *norm2, double *y, medley_error *error);
+medley_status md_packed_card_add(md_packed *packed, md_chosen chosen, const double *weight,
+                                 double *sum, medley_error *error);
+/* The sum stays there, but for *diagonal, which is the same in all its rows. */
+medley_status md_packed_card_set(md_packed *packed, md_chosen chosen, const double *weight,
+                                 double *diagonal, medley_error *error);
+medley_status md_packed_card_multiply(md_packed *packed, const double *x, double *y,
+                                      medley_error *error);
+medley_status md_packed_card_column(const md_packed *packed, size_t row, double *column,
+                                    medley_error *error);
 
 /* ---- packed_product.c ---- */
 

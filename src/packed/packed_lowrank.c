@@ -163,7 +163,7 @@ static double *find_factor(const struct search *search, size_t m, size_t *rank, 
     const md_kernel *kernel = &packed->bank->kernels[m];
     const size_t known = known_rank(packed, kernel);
     const bool is_known = known <= search->most_rank;
-    if (!is_known && (!may_have_rank(packed, m) ||
+    if (!is_known && (packed->only_known || !may_have_rank(packed, m) ||
                       guess_rank(search, m, scratch, scratch + n) > (double)search->most_found / 4))
         return NULL;
     double *factor = md_alloc_aligned((is_known ? known : search->most_found) * n, sizeof *factor);

@@ -86,6 +86,8 @@ static void add_parts(void *context, const md_packed_slice *slice)
 medley_status md_packed_rows_product(md_packed *packed, md_chosen chosen, const double *x,
                                      size_t stride, double *norm2, double *y, medley_error *error)
 {
+    if (packed->card != NULL)
+        return md_packed_card_product(packed, chosen, x, stride, norm2, y, error);
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct product product = {.packed = packed,
                               .x = x,
@@ -120,6 +122,8 @@ static void add_rows(void *context, const md_packed_slice *slice)
 medley_status md_packed_rows_add(md_packed *packed, md_chosen chosen, const double *weight,
                                  double *sum, medley_error *error)
 {
+    if (packed->card != NULL)
+        return md_packed_card_add(packed, chosen, weight, sum, error);
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     struct product product = {.packed = packed, .weight = weight, .sum = sum};
     size_t *kernels, *place, count;

@@ -4,6 +4,9 @@
 #include "packed/mixture.h"
 #include "setup/setup.h"
 
+/* Over the values of all kernels, or what takes as long: a guess of what a solver does. */
+static const double PASSES = 10;
+
 static medley_status begin(md_problem *problem, const char *text, medley_error *error)
 {
     MD_CLEARED(md_spec_clear) md_spec spec = {0};
@@ -43,24 +46,28 @@ static medley_status know_blocks(md_problem *problem, medley_error *error)
 
 /* Newton steps on matrices of rows by rows need two of them; where these do not fit beside the
  * kernels, steps are by products, with the weighted sum of the kernels as values if that fits. */
-static size_t plan(md_problem *problem)
+static size_t plan(md_problem *problem, bool on_card)
 {
     enum { LEAST = 64 << 20, MATRIX_SHARE = 4, MIXTURE_SHARE = 3, SCRATCH_SHARE = 8 };
+    enum { FEW_ROWS = 1500 }; /* whose matrix comes from a card sooner than products with it */
     md_batch_side *side = problem->batch;
     const size_t memory = md_problem_memory(problem);
     const double n = (double)problem->prepared.rows;
     const double room = fmax(LEAST, (double)memory / MATRIX_SHARE);
-    side->products_only = problem->method->products && 2 * n * n * sizeof(double) > room;
+    side->products_only = problem->method->products &&
+                          (2 * n * n * sizeof(double) > room || (on_card && n > FEW_ROWS));
     const size_t bytes = md_mixture_bytes(problem->prepared.rows);
     side->mixture = side->products_only && bytes <= memory / MIXTURE_SHARE ? bytes : 0;
     return side->products_only ? memory - memory / SCRATCH_SHARE - side->mixture : memory;
 }
 
-static medley_status pack(md_problem *problem, bool float64, medley_error *error)
+static medley_status pack(md_problem *problem, bool float64, const md_device *device,
+                          medley_error *error)
 {
     const md_packed_options options = {.threads = problem->threads,
                                        .comm = problem->options->comm,
-                                       .memory = plan(problem),
+                                       .memory = plan(problem, device != NULL),
+                                       .device = device,
                                        .float64 = float64,
                                        .by_rows = problem->batch->products_only,
                                        .ridge = problem->options->ridge,
@@ -70,16 +77,76 @@ static medley_status pack(md_problem *problem, bool float64, medley_error *error
                             error);
 }
 
+/* Kernels whose matrices a card would have: not those that are factors, which are the first to be
+ * looked at. Others may turn out not to be positive semi-definite, which is found out here. */
+static medley_status list_wanted(bool *wanted, size_t *count, const md_problem *problem,
+                                 medley_error *error)
+{
+    for (size_t m = 0; m < problem->bank.count; m++) {
+        const md_kernel_class *class = problem->bank.kernels[m].class;
+        wanted[m] = class == NULL || (!class->constant && !class->has_primal_form);
+        *count += wanted[m];
+        if (class != NULL && !class->positive_definite)
+            return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                           "kernel '%s' may not be positive semi-definite, which takes the "
+                           "processor to find out",
+                           class->name);
+    }
+    if (problem->options->storage == MD_STORAGE_FLOAT64)
+        return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                       "cards have values in single precision, and `storage` is float64");
+    return MEDLEY_OK;
+}
+
+static medley_status pack_on_card(md_problem *problem, const md_device *device, size_t count,
+                                  medley_error *error)
+{
+    char what[MD_DEVICE_NAME];
+    medley_error why = {0};
+    if (pack(problem, false, device, &why) != MEDLEY_OK) {
+        md_packed_free(problem->batch->packed);
+        problem->batch->packed = NULL;
+        return problem->progress.stopped ? md_fail(error, why.code, "%s", why.message)
+                                         : md_problem_without_device(problem, &why, error);
+    }
+    snprintf(what, sizeof what, "matrices of %zu kernel%s, products and sums", count,
+             count == 1 ? "" : "s");
+    md_problem_note_device(problem, what);
+    return MEDLEY_OK;
+}
+
+static medley_status find_values_on_card(md_problem *problem, medley_error *error)
+{
+    const md_device *device = NULL;
+    size_t count = 0;
+    medley_error why = {0};
+    MD_OWNED(free) bool *wanted = NULL;
+    MEDLEY_TRY(md_new(&wanted, problem->bank.count, sizeof *wanted, error));
+    if (md_device_is_cpu(problem->options->device))
+        return MEDLEY_OK;
+    const md_card_wish wish = {
+        .bank = &problem->bank, .rows = &problem->prepared, .wanted = wanted, .precise = true};
+    (void)list_wanted(wanted, &count, problem, &why);
+    if (count > 0)
+        MEDLEY_TRY(md_problem_find_device(&device, problem, &wish,
+                                          PASSES * md_card_work(&wish, problem->prepared.rows),
+                                          &why, error));
+    return device != NULL ? pack_on_card(problem, device, count, error) : MEDLEY_OK;
+}
+
 static medley_status find_values(md_problem *problem, medley_error *error)
 {
-    return pack(problem, problem->options->storage == MD_STORAGE_FLOAT64, error);
+    MEDLEY_TRY(find_values_on_card(problem, error));
+    if (problem->batch->packed != NULL)
+        return MEDLEY_OK;
+    return pack(problem, problem->options->storage == MD_STORAGE_FLOAT64, NULL, error);
 }
 
 medley_status md_batch_use_float64(md_problem *problem, medley_error *error)
 {
     md_packed_free(problem->batch->packed);
     problem->batch->packed = NULL;
-    return pack(problem, true, error);
+    return pack(problem, true, NULL, error);
 }
 
 static void drop_values(md_problem *problem)

@@ -48,6 +48,7 @@ static bool goes_on_from_card(const medley_options *options)
 
 medley_status md_online_choose_device(md_problem *problem, medley_error *error)
 {
+    md_online_side *side = problem->online;
     const md_device *device = NULL;
     MD_OWNED(free) bool *wanted = NULL;
     MEDLEY_TRY(md_new(&wanted, problem->bank.count, sizeof *wanted, error));
@@ -55,7 +56,9 @@ medley_status md_online_choose_device(md_problem *problem, medley_error *error)
         .bank = &problem->bank, .rows = &problem->prepared, .wanted = wanted};
     if (list_wanted(wanted, &problem->bank) > 0)
         MEDLEY_TRY(md_problem_find_device(&device, problem, &wish,
-                                          md_card_work(&wish, problem->prepared.rows), error));
+                                          md_card_work(&wish, problem->prepared.rows),
+                                          &(medley_error){0}, error));
+    side->on_card = device != NULL;
     if (device != NULL || goes_on_from_card(problem->options))
         make_kernels_of_weights(problem);
     return MEDLEY_OK;
@@ -68,7 +71,7 @@ medley_status md_online_find_values_on_card(md_problem *problem, md_gram_options
     medley_error why = {0};
     char what[MD_DEVICE_NAME];
     MD_OWNED(free) bool *wanted = NULL;
-    if (problem->device == NULL)
+    if (!side->on_card)
         return MEDLEY_OK;
     MEDLEY_TRY(md_new(&wanted, problem->bank.count, sizeof *wanted, error));
     const size_t count = list_wanted(wanted, &problem->bank);

@@ -30,6 +30,7 @@ typedef struct md_online_side {
     size_t first_epochs;   /* of them, of a first stage */
     md_gram *gram;         /* NULL if every block has explicit weights */
     size_t limit;          /* of its memory; 0: what there is */
+    bool on_card;          /* the gram is to be on problem->device */
     bool without_weights;  /* linear kernels are kernels, as runs on a card have them */
     bool mixed;            /* the gram has become the sum of all kernels */
     md_deferred *deferred; /* of kernels whose values are not kept; NULL: none yet */
@@ -108,9 +109,10 @@ double md_path_lambda(const medley_path_options *path, double largest, size_t st
 /* ---- device.c ---- */
 
 /* The card that is to compute kernel values, if there is to be one; else NULL. work: for all pairs
- * of rows (md_card_work). */
+ * of rows (md_card_work). refusal: why a card could not do what the method needs, or no error. */
 medley_status md_problem_find_device(const md_device **device, md_problem *problem,
-                                     const md_card_wish *wish, double work, medley_error *error);
+                                     const md_card_wish *wish, double work,
+                                     const medley_error *refusal, medley_error *error);
 /* It has failed: an error, or the processor does it. */
 medley_status md_problem_without_device(md_problem *problem, const medley_error *why,
                                         medley_error *error);

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole matrices of a bank's rows, in single precision, for solvers that look at all values of all
+ * kernels: products, and weighted sums that stay on the card. All sums are in double precision and
+ * in one order.
+ *
+ * Bytes and flops of f kernels of n rows: a product reads 4 n^2 f, 2 n^2 f flops; so does a sum. */
+#include "cuda/bank.h"
+
+enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP, ROWS = 4 };
+enum { SUMMED = 256 }; /* kernels whose weights are at hand at a time */
+
+struct card_matrices {
+    card_bank *bank;
+    card_pool pool;
+    size_t n, stride, row; /* floats from kernel to kernel of a row, and from row to row */
+    float *values;         /* [n] of [kernels][stride] */
+    double *x, *y;         /* room for vectors of all kernels: [kernels][n] */
+    double *norm2;         /* [kernels] */
+    double *weight;        /* [kernels] */
+    unsigned *chosen;      /* [kernels] */
+    double *sum;           /* [n][n] */
+    double *sent;          /* [2 n] pinned: of products with the sum, which are many and small */
+};
+
+/* ---- products ---- */
+
+static __device__ double sum_of_warp(double value)
+{
+    for (int step = WARP / 2; step > 0; step /= 2)
+        value += __shfl_down_sync(0xffffffffu, value, step);
+    return value;
+}
+
+/* A warp has some rows of a kernel. */
+static __global__ void __launch_bounds__(THREADS)
+    multiply_rows(const float *values, size_t row, size_t stride, unsigned n,
+                  const unsigned *chosen, const double *x, size_t x_stride, double *y)
+{
+    const unsigned place = blockIdx.y;
+    const unsigned lane = threadIdx.x % WARP;
+    const unsigned first = (blockIdx.x * WARPS + threadIdx.x / WARP) * ROWS;
+    const float *from = values + chosen[place] * stride;
+    const double *own = x + place * x_stride;
+    double sum[ROWS];
+    for (int r = 0; r < ROWS; r++)
+        sum[r] = 0;
+    for (unsigned j = lane; j < n; j += WARP) {
+        const double factor = own[j];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            if (first + r < n)
+                sum[r] += (double)from[(first + r) * row + j] * factor;
+    }
+    for (int r = 0; r < ROWS; r++) {
+        const double total = sum_of_warp(sum[r]);
+        if (lane == 0 && first + r < n)
+            y[(size_t)place * n + first + r] = total;
+    }
+}
+
+/* x'y, a block for each kernel. */
+static __global__ void __launch_bounds__(THREADS)
+    multiply_vectors(const double *x, size_t x_stride, const double *y, unsigned n, double *norm2)
+{
+    __shared__ double part[WARPS];
+    double sum = 0;
+    for (unsigned j = threadIdx.x; j < n; j += THREADS)
+        sum += x[blockIdx.x * x_stride + j] * y[(size_t)blockIdx.x * n + j];
+    sum = sum_of_warp(sum);
+    if (threadIdx.x % WARP == 0)
+        part[threadIdx.x / WARP] = sum;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (int w = 1; w < WARPS; w++)
+        sum += part[w];
+    norm2[blockIdx.x] = sum;
+}
+
+static bool choose(card_matrices *m, const size_t *kernels, size_t count, char *message)
+{
+    unsigned *list = (unsigned *)malloc((count + 1) * sizeof *list);
+    if (list == NULL) {
+        snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
+        return true;
+    }
+    for (size_t i = 0; i < count; i++)
+        list[i] = (unsigned)kernels[i];
+    const bool failed =
+        card_put(m->bank->on, m->chosen, list, count * sizeof *list, message);
+    free(list);
+    return failed;
+}
+
+static bool get(const card_matrices *m, void *to, const void *from, size_t bytes, char *message)
+{
+    return card_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost,
+                                       m->bank->on->stream),
+                       "copying results from it", message);
+}
+
+static bool wait(const card_matrices *m, char *message)
+{
+    return card_failed(cudaStreamSynchronize(m->bank->on->stream), "waiting for it", message);
+}
+
+static int multiply(void *context, const size_t *kernels, size_t count, const double *x,
+                    size_t x_stride, double *norm2, double *y, char *message)
+{
+    card_matrices *m = (card_matrices *)context;
+    cudaStream_t stream = m->bank->on->stream;
+    const size_t vectors = x_stride > 0 ? count : 1;
+    const size_t pitch = x_stride > 0 ? m->n : 0;
+    if (count == 0 || m->n == 0)
+        return 0;
+    if (choose(m, kernels, count, message) ||
+        card_failed(cudaMemcpy2DAsync(m->x, m->n * sizeof *x, x,
+                                      (x_stride > 0 ? x_stride : m->n) * sizeof *x,
+                                      m->n * sizeof *x, vectors, cudaMemcpyHostToDevice, stream),
+                    "copying vectors to it", message))
+        return 1;
+    const dim3 grid((unsigned)card_pieces(m->n, WARPS * ROWS), (unsigned)count);
+    multiply_rows<<<grid, THREADS, 0, stream>>>(m->values, m->row, m->stride, (unsigned)m->n,
+                                                m->chosen, m->x, pitch, m->y);
+    if (norm2 != NULL)
+        multiply_vectors<<<(unsigned)count, THREADS, 0, stream>>>(m->x, pitch, m->y,
+                                                                  (unsigned)m->n, m->norm2);
+    return card_failed(cudaGetLastError(), "multiplying", message) ||
+           (norm2 != NULL && get(m, norm2, m->norm2, count * sizeof *norm2, message)) ||
+           (y != NULL && get(m, y, m->y, count * m->n * sizeof *y, message)) || wait(m, message);
+}
+
+/* ---- what is known of a matrix ---- */
+
+/* Sums of squares: a block for each kernel, threads along its rows. */
+static __global__ void __launch_bounds__(THREADS)
+    add_squares(const float *values, size_t row, size_t stride, unsigned n, double *square)
+{
+    __shared__ double part[WARPS];
+    const float *from = values + blockIdx.x * stride;
+    double sum = 0;
+    for (unsigned i = threadIdx.x / WARP; i < n; i += WARPS)
+        for (unsigned j = threadIdx.x % WARP; j < n; j += WARP)
+            sum += (double)from[i * row + j] * (double)from[i * row + j];
+    sum = sum_of_warp(sum);
+    if (threadIdx.x % WARP == 0)
+        part[threadIdx.x / WARP] = sum;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (int w = 1; w < WARPS; w++)
+        sum += part[w];
+    square[blockIdx.x] = sum;
+}
+
+static int squares(void *context, double *square, char *message)
+{
+    card_matrices *m = (card_matrices *)context;
+    const size_t kernels = m->bank->kernels;
+    if (kernels == 0)
+        return 0;
+    add_squares<<<(unsigned)kernels, THREADS, 0, m->bank->on->stream>>>(
+        m->values, m->row, m->stride, (unsigned)m->n, m->norm2);
+    return card_failed(cudaGetLastError(), "adding up squares", message) ||
+           get(m, square, m->norm2, kernels * sizeof *square, message) || wait(m, message);
+}
+
+/* ---- weighted sums ---- */
+
+static __global__ void __launch_bounds__(THREADS)
+    add_matrices(const float *values, size_t row, size_t stride, unsigned n,
+                 const unsigned *chosen, const double *weight, unsigned count, double *sum)
+{
+    __shared__ double own_weight[SUMMED];
+    __shared__ size_t own_place[SUMMED];
+    const unsigned j = blockIdx.x * THREADS + threadIdx.x;
+    const float *from = values + blockIdx.y * row;
+    double total = 0;
+    for (unsigned first = 0; first < count; first += SUMMED) {
+        const unsigned some = count - first < SUMMED ? count - first : SUMMED;
+        __syncthreads();
+        for (unsigned k = threadIdx.x; k < some; k += THREADS) {
+            own_weight[k] = weight[first + k];
+            own_place[k] = chosen[first + k] * stride;
+        }
+        __syncthreads();
+#pragma unroll 8
+        for (unsigned k = 0; j < n && k < some; k++)
+            total += own_weight[k] * (double)from[own_place[k] + j];
+    }
+    if (j < n)
+        sum[(size_t)blockIdx.y * n + j] = total;
+}
+
+static int add_up(void *context, const size_t *kernels, size_t count, const double *weight,
+                  double *sum, char *message)
+{
+    card_matrices *m = (card_matrices *)context;
+    cudaStream_t stream = m->bank->on->stream;
+    if (m->n == 0)
+        return 0;
+    if (m->sum == NULL && card_allocate(&m->pool, &m->sum, m->n * m->n, message))
+        return 1;
+    if (choose(m, kernels, count, message) ||
+        card_put(m->bank->on, m->weight, weight, count * sizeof *weight, message))
+        return 1;
+    const dim3 grid((unsigned)card_pieces(m->n, THREADS), (unsigned)m->n);
+    add_matrices<<<grid, THREADS, 0, stream>>>(m->values, m->row, m->stride, (unsigned)m->n,
+                                               m->chosen, m->weight, (unsigned)count, m->sum);
+    if (card_failed(cudaGetLastError(), "adding up kernels", message))
+        return 1;
+    return sum != NULL &&
+           (get(m, sum, m->sum, m->n * m->n * sizeof *sum, message) || wait(m, message));
+}
+
+/* A warp has a row of the sum. */
+static __global__ void __launch_bounds__(THREADS)
+    multiply_sum_rows(const double *sum, unsigned n, const double *x, double *y)
+{
+    const unsigned i = blockIdx.x * WARPS + threadIdx.x / WARP;
+    double total = 0;
+    for (unsigned j = threadIdx.x % WARP; i < n && j < n; j += WARP)
+        total += sum[(size_t)i * n + j] * x[j];
+    total = sum_of_warp(total);
+    if (i < n && threadIdx.x % WARP == 0)
+        y[i] = total;
+}
+
+static int multiply_sum(void *context, const double *x, double *y, char *message)
+{
+    card_matrices *m = (card_matrices *)context;
+    cudaStream_t stream = m->bank->on->stream;
+    const size_t bytes = m->n * sizeof *x;
+    if (m->n == 0)
+        return 0;
+    memcpy(m->sent, x, bytes);
+    if (card_failed(cudaMemcpyAsync(m->x, m->sent, bytes, cudaMemcpyHostToDevice, stream),
+                    "copying vectors to it", message))
+        return 1;
+    multiply_sum_rows<<<(unsigned)card_pieces(m->n, WARPS), THREADS, 0, stream>>>(
+        m->sum, (unsigned)m->n, m->x, m->sent + m->n); /* the card writes to the processor */
+    if (card_failed(cudaGetLastError(), "multiplying", message) || wait(m, message))
+        return 1;
+    memcpy(y, m->sent + m->n, bytes);
+    return 0;
+}
+
+static int column(void *context, size_t row, double *out, char *message)
+{
+    card_matrices *m = (card_matrices *)context;
+    return get(m, out, m->sum + row * m->n, m->n * sizeof *out, message) || wait(m, message);
+}
+
+/* ---- creation ---- */
+
+static void free_matrices(void *context)
+{
+    card_matrices *m = (card_matrices *)context;
+    if (m == NULL)
+        return;
+    (void)cudaStreamSynchronize(m->bank->on->stream);
+    card_pool_free(&m->pool);
+    free(m);
+}
+
+/* All values: every row of the bank as a left row. */
+static bool fill(card_matrices *m, char *message)
+{
+    card_bank *bank = m->bank;
+    void **place = (void **)malloc((m->n + 1) * sizeof(void *));
+    void **on_card = NULL;
+    if (place == NULL) {
+        snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
+        return true;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        place[i] = m->values + i * m->row;
+    const bool failed =
+        card_put_new(bank->on, &m->pool, &on_card, place, m->n, message) ||
+        card_values(bank, bank->own.rows, true, on_card, bank->on->stream, message);
+    free(place);
+    return failed;
+}
+
+static int create_matrices(void *context, void **result, char *message)
+{
+    card_bank *bank = (card_bank *)context;
+    card_matrices *m = (card_matrices *)calloc(1, sizeof *m);
+    *result = NULL;
+    if (m == NULL) {
+        snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
+        return 1;
+    }
+    m->bank = bank;
+    m->n = bank->rows;
+    m->stride = bank->stride;
+    m->row = bank->kernels * bank->stride;
+    if (card_allocate(&m->pool, &m->values, m->n * m->row, message) ||
+        card_allocate(&m->pool, &m->x, bank->kernels * m->n + m->n, message) ||
+        card_allocate(&m->pool, &m->y, bank->kernels * m->n, message) ||
+        card_allocate(&m->pool, &m->norm2, bank->kernels, message) ||
+        card_allocate(&m->pool, &m->weight, bank->kernels, message) ||
+        card_allocate(&m->pool, &m->chosen, bank->kernels, message) ||
+        card_pin(&m->pool, &m->sent, 2 * m->n, message) || fill(m, message)) {
+        free_matrices(m);
+        return 1;
+    }
+    *result = m;
+    return 0;
+}
+
+void card_matrices_functions(md_device_functions *functions)
+{
+    functions->matrices_create = create_matrices;
+    functions->matrices_free = free_matrices;
+    functions->multiply = multiply;
+    functions->squares = squares;
+    functions->sum = add_up;
+    functions->multiply_sum = multiply_sum;
+    functions->column = column;
+}
