@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests on cards: on the fake one (fake_card.c), which is everywhere, and once more on a real one,
+ * where there is one. For cmocka tests:
+ *
+ *     static void a_sentence(void **state)
+ *     {
+ *         MD_OWNED(md_device_close) md_device *device = open_card(state);
+ *     ...
+ *         ON_EVERY_CARD(a_sentence),
+ *
+ * The plug-in of the real one is looked for in MEDLEY_REAL_PLUGINS, or in the build folder. */
+#ifndef TESTS_DEVICE_TEST_DEVICE_H
+#define TESTS_DEVICE_TEST_DEVICE_H
+
+#include "device/open_device.h"
+#include <libgen.h>
+#include <limits.h>
+#include <unistd.h>
+
+typedef struct card_kind {
+    const char *name;
+    bool is_real;
+} card_kind;
+
+static card_kind fake_kind = {"the fake card", false};
+static card_kind real_kind = {"a real card", true};
+
+#define ON_EVERY_CARD(test)                                                                        \
+    {#test "_on_the_fake_card", test, NULL, NULL, &fake_kind},                                     \
+    {                                                                                              \
+#test "_on_a_real_card", test, NULL, NULL, &real_kind                                      \
+    }
+
+/* The folder of this program, build/tests, and what follows from there. */
+static inline void find_folder(char path[PATH_MAX], const char *below)
+{
+    char own[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    assert_true(length > 0);
+    own[length] = '\0';
+    assert_in_range(snprintf(path, PATH_MAX, "%s/%s", dirname(own), below), 1, PATH_MAX - 1);
+}
+
+/* From here on plug-ins are those of the fake card; fault: what it is to suffer from, or "". */
+static inline void use_fake_card(const char *fault)
+{
+    char folder[PATH_MAX];
+    find_folder(folder, "fake_card");
+    setenv("MEDLEY_PLUGINS", folder, 1);
+    setenv("MEDLEY_FAKE_CARD", fault, 1);
+}
+
+static inline void use_real_card(void)
+{
+    char folder[PATH_MAX];
+    const char *given = getenv("MEDLEY_REAL_PLUGINS");
+    find_folder(folder, "..");
+    setenv("MEDLEY_PLUGINS", given != NULL ? given : folder, 1);
+}
+
+/* The card that the test is about, from here on what option `device=cuda` means; the test is
+ * skipped where it is not there. */
+static inline md_device *open_card(void **state)
+{
+    const card_kind *kind = *state;
+    char reason[MD_DEVICE_MESSAGE];
+    md_device *device = NULL;
+    medley_error error = {0};
+    if (kind->is_real)
+        use_real_card();
+    else
+        use_fake_card("");
+    if (md_device_open(&device, "cuda", reason, &error) == MEDLEY_OK)
+        return device;
+    if (!kind->is_real)
+        fail_msg("%s", error.message);
+    printf("there is no card here: %s\n", error.message);
+    skip();
+    return NULL;
+}
+
+#endif
