@@ -64,6 +64,18 @@ medley_status md_problem_without_device(md_problem *problem, const medley_error 
     return refuse(problem, why, error);
 }
 
+medley_status md_problem_check_device(const md_problem *problem, medley_error *error)
+{
+    const char *description = problem->options->device;
+    if (md_device_is_cpu(description) || md_device_is_auto(description) ||
+        problem->device_use.what[0] != '\0' || problem->progress.stopped)
+        return MEDLEY_OK;
+    return md_fail(error, MEDLEY_USAGE,
+                   "device %s: there is nothing for a card to do: templates, linear kernels of few "
+                   "columns and constants are learnt as weights; leave out `device`",
+                   description);
+}
+
 void md_problem_note_device(md_problem *problem, const char *what)
 {
     snprintf(problem->device_use.name, sizeof problem->device_use.name, "%s",

@@ -229,6 +229,7 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
         if (status != MEDLEY_OK && !problem->progress.stopped) /* stopping is no failure */
             return md_fail_at(error, status, inner.file, (size_t)inner.line, "%s", inner.message);
     }
+    MEDLEY_TRY(md_problem_check_device(problem, error));
     problem->progress.seconds_kernels += md_clock_seconds() - start;
     return MEDLEY_OK;
 }

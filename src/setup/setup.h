@@ -116,6 +116,8 @@ medley_status md_problem_find_device(const md_device **device, md_problem *probl
 /* It has failed: an error, or the processor does it. */
 medley_status md_problem_without_device(md_problem *problem, const medley_error *why,
                                         medley_error *error);
+/* Kernels are computed: a card that was asked for has had something to do. */
+medley_status md_problem_check_device(const md_problem *problem, medley_error *error);
 /* For the summary: what it has done. */
 void md_problem_note_device(md_problem *problem, const char *what);
 
