@@ -51,6 +51,8 @@ medley_status md_online_choose_device(md_problem *problem, medley_error *error)
     md_online_side *side = problem->online;
     const md_device *device = NULL;
     MD_OWNED(free) bool *wanted = NULL;
+    if (side->gram != NULL) /* that of the run before, wherever it is */
+        return MEDLEY_OK;
     MEDLEY_TRY(md_new(&wanted, problem->bank.count, sizeof *wanted, error));
     const md_card_wish wish = {
         .bank = &problem->bank, .rows = &problem->prepared, .wanted = wanted};

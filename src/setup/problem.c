@@ -217,8 +217,7 @@ static medley_status compute_kernels(md_problem *problem, medley_error *error)
     if (problem->bank.count > 0 && !problem->has_kernels)
         MEDLEY_TRY(
             md_prepared_make(&problem->prepared, &problem->bank, problem->train, true, error));
-    if (!problem->has_kernels && problem->bank.count > 0 &&
-        problem->method->kind->choose_device != NULL)
+    if (problem->bank.count > 0 && problem->method->kind->choose_device != NULL)
         MEDLEY_TRY(problem->method->kind->choose_device(problem, error));
     if (!problem->has_kernels)
         MEDLEY_TRY(md_problem_find_primal(problem, error));

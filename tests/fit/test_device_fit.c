@@ -3,6 +3,7 @@
 #include "select/tuning_case.h"
 
 #include "device/test_device.h"
+#include "incremental/pieces.h"
 
 /* Rows of the test that two models may put down to different labels, of 300. */
 enum { TEST_ROWS = 300, FEW_ROWS = 4 };
@@ -87,6 +88,11 @@ static void models_of_all_methods_are_alike(void **state)
         {"waveform", "method=frank-wolfe gap=0.002 loss=logistic", 2e-3, 2e-3},
         {"waveform", "method=fista loss=logistic", 1e-3, 1e-4},
         {"ringnorm", "method=pegasos", 2e-3, 1e-4},
+        {"waveform", "method=spicy gap=0.001", 1e-4, 1e-4},
+        {"waveform", "method=spicy loss=logistic normalize=center ridge=0.01", 1e-4, 1e-4},
+        {"waveform", "method=spicy penalty=elastic normalize=trace views=each C=3", 1e-4, 1e-4},
+        {"ringnorm", "method=simplemkl gap=0.001", 2e-3, 2e-3},
+        {"ringnorm", "method=svm", 1e-3, 1e-3},
         {"ringnorm", "method=average loss=logistic", 1e-3, 1e-4},
         {"ringnorm", "method=best loss=logistic", 1e-3, 1e-4},
         {"twonorm", "method=spom loss=logistic normalize=center views=each", 1e-3, 1e-4},
@@ -156,7 +162,8 @@ static void summaries_tell_what_a_card_has_done(void **state)
                "values and scores of 1 kernel");
     check_told("method=average epochs=3 device=cuda:0 kernel=rbf kernel=laplace kernel=bias", name,
                "values and scores of 2 kernels");
-    check_told("method=spom epochs=3 device=cuda kernel=linear(explicit)", "cpu", "");
+    check_told("method=spicy device=cuda kernel=rbf kernel=laplace kernel=linear", name,
+               "matrices of 2 kernels, products and sums");
 }
 
 /* Held-out data, another objective, intervals, probabilities: what is beside the path. */
@@ -178,6 +185,13 @@ static void what_else_there_is_works_on_a_card(void **state)
     medley_model *model = fit(train, NULL, "method=spom loss=logistic calibrate=yes device=cuda");
     assert_true(accuracy_of(model, dev) >= 0.75);
     medley_model_free(model);
+    medley_learner *learner = open_learner("device=cuda loss=logistic");
+    feed_part(learner, train, 0, 75);
+    feed_part(learner, train, 75, 75);
+    model = model_of(learner);
+    assert_true(accuracy_of(model, dev) >= 0.75);
+    medley_model_free(model);
+    medley_learner_free(learner);
     medley_dataset_free(train);
     medley_dataset_free(dev);
 }
@@ -231,6 +245,18 @@ static void tables_of_tuning_are_alike(void **state)
 
 /* ---- what goes wrong ---- */
 
+static void check_fails(const medley_dataset *train, const char *text, const char *says)
+{
+    medley_model *model = NULL;
+    medley_error error = {0};
+    medley_options *options = make_options(text);
+    assert_true(medley_fit(&model, train, NULL, options, NULL, &error) < 0);
+    assert_null(model);
+    if (strstr(error.message, says) == NULL || strstr(error.message, "device") == NULL)
+        fail_msg("%s: %s", text, error.message);
+    medley_options_free(options);
+}
+
 static void faults_are_errors_where_the_card_was_asked_for(void **state)
 {
     (void)state;
@@ -243,22 +269,32 @@ static void faults_are_errors_where_the_card_was_asked_for(void **state)
         {"memory", "MB of its memory are needed"},
         {"lost:1", "unspecified launch failure"},
         {"lost:2", "unspecified launch failure"},
-        {"lost:30", "unspecified launch failure"},
+        {"lost:5", "unspecified launch failure"},
+        {"lost:12", "unspecified launch failure"},
     };
     medley_dataset *train = make_data("waveform", 60, 3);
     for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
-        medley_model *model = NULL;
-        medley_error error = {0};
-        medley_options *options = make_options("method=spom normalize=center device=cuda");
         use_fake_card(faults[f].fault);
-        assert_true(medley_fit(&model, train, NULL, options, NULL, &error) < 0);
-        assert_null(model);
-        if (strstr(error.message, faults[f].says) == NULL)
-            fail_msg("%s: %s", faults[f].fault, error.message);
-        medley_options_free(options);
+        check_fails(train, "method=spom normalize=center device=cuda", faults[f].says);
+        check_fails(train, "method=spicy normalize=center device=cuda", faults[f].says);
         check_told("method=spom epochs=2 device=cpu", "cpu", "");
         check_told("method=spom epochs=2", "cpu", "");
+        check_told("method=spicy", "cpu", "");
     }
+    medley_dataset_free(train);
+}
+
+static void cards_that_have_nothing_to_do_are_refused(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {"method=spom kernel=linear(explicit) device=cuda",
+                                       "method=spom kernel=bias device=cuda:0",
+                                       "method=spicy kernel=linear device=cuda"};
+    medley_dataset *train = make_data("waveform", 60, 3);
+    use_fake_card("");
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        check_fails(train, runs[i], "there is nothing for a card to do");
+    check_fails(train, "device=cuda:1", "there is no card 1: the last one is 0");
     medley_dataset_free(train);
 }
 
@@ -272,6 +308,7 @@ int main(void)
         ON_EVERY_CARD(certificates_hold_on_a_card),
         ON_EVERY_CARD(tables_of_tuning_are_alike),
         cmocka_unit_test(faults_are_errors_where_the_card_was_asked_for),
+        cmocka_unit_test(cards_that_have_nothing_to_do_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
