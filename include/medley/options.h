@@ -100,6 +100,19 @@ MEDLEY_API const char *medley_blas(void);
  * program starts. */
 MEDLEY_API const char *medley_vectors(void);
 
+/** A card that is being started. */
+typedef struct medley_device_starting medley_device_starting;
+
+/**
+ * Begins to start the card that option `device` means ("auto", "cuda", "cuda:1") in a thread of its
+ * own, so that it is ready when data have been read: the first use of a card in a process takes a
+ * fraction of a second. Nothing depends on it, and nothing is told if there is no such card. NULL:
+ * there is nothing to wait for. To be handed to medley_device_started before the process ends.
+ */
+MEDLEY_API medley_device_starting *medley_device_start(const char *device);
+/** Waits for it, and frees it; NULL is allowed. */
+MEDLEY_API void medley_device_started(medley_device_starting *starting);
+
 /**
  * The declarations of the public headers that this library was built from: C without comments and
  * preprocessor lines, one declaration per line, each after those it needs. Bindings can generate

@@ -208,3 +208,50 @@ size_t md_processor_count(void)
     const int count = CPU_COUNT(&set);
     return count > 0 ? (size_t)count : 1;
 }
+
+/* ---- items that may fail ---- */
+
+struct trying {
+    md_parallel_attempt attempt;
+    void *context;
+    pthread_mutex_t lock; /* of what follows */
+    size_t item;          /* the first one that has failed; SIZE_MAX: none */
+    medley_status status;
+    medley_error error;
+};
+
+static void try_item(void *context, size_t item, size_t worker)
+{
+    struct trying *trying = context;
+    medley_error error = {0};
+    (void)worker;
+    const medley_status status = trying->attempt(trying->context, item, &error);
+    if (status == MEDLEY_OK)
+        return;
+    pthread_mutex_lock(&trying->lock);
+    if (item < trying->item) {
+        trying->item = item;
+        trying->status = status;
+        trying->error = error;
+    }
+    pthread_mutex_unlock(&trying->lock);
+}
+
+medley_status md_parallel_try(size_t threads, size_t count, md_parallel_attempt attempt,
+                              void *context, medley_error *error)
+{
+    struct trying trying = {.attempt = attempt,
+                            .context = context,
+                            .lock = PTHREAD_MUTEX_INITIALIZER,
+                            .item = SIZE_MAX};
+    if (threads <= 1) {
+        for (size_t i = 0; i < count; i++)
+            MEDLEY_TRY(attempt(context, i, error));
+        return MEDLEY_OK;
+    }
+    md_parallel_for(threads, count, try_item, &trying);
+    if (trying.item == SIZE_MAX)
+        return MEDLEY_OK;
+    return md_fail_at(error, trying.status, trying.error.file, (size_t)trying.error.line, "%s",
+                      trying.error.message);
+}

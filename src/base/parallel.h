@@ -11,6 +11,12 @@
 typedef void (*md_parallel_body)(void *context, size_t item, size_t worker);
 void md_parallel_for(size_t threads, size_t count, md_parallel_body body, void *context);
 
+/* The same where items may fail; all are tried, and the failure of the first one that did is told.
+ */
+typedef medley_status (*md_parallel_attempt)(void *context, size_t item, medley_error *error);
+medley_status md_parallel_try(size_t threads, size_t count, md_parallel_attempt attempt,
+                              void *context, medley_error *error);
+
 /* Of the threads that are at hand, as many as have enough to do: work divided by what makes up for
  * waking one more. */
 static inline size_t md_threads_for(size_t threads, double work, double each)

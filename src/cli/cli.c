@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 
 const cli_command *const cli_commands[] = {
 #define CLI_COMMAND(name) &cli_command_##name,
@@ -315,6 +316,22 @@ static bool asks_for(int count, char **words, const char *option)
     return false;
 }
 
+/* A card takes a while to start, and can do so while files are read; small ones are not worth it,
+ * unless it was asked for. */
+static medley_device_starting *start_device(const cli_arguments *arguments)
+{
+    enum { LARGE = 4 << 20 }; /* bytes */
+    const char *device = cli_value(arguments, "device");
+    struct stat info;
+    bool large = false;
+    if ((arguments->command->groups & (CLI_TRAINING | CLI_PREDICTION)) == 0)
+        return NULL;
+    device = device != NULL ? device : "auto";
+    for (size_t i = 0; i < arguments->word_count; i++)
+        large = large || (stat(arguments->words[i], &info) == 0 && info.st_size >= LARGE);
+    return large || strcmp(device, "auto") != 0 ? medley_device_start(device) : NULL;
+}
+
 static medley_status parse_and_run(cli_arguments *arguments, int count, char **words,
                                    medley_error *error)
 {
@@ -329,7 +346,10 @@ static medley_status parse_and_run(cli_arguments *arguments, int count, char **w
     CLI_TRY(cli_check_outputs(arguments, error));
     if (arguments->command->together)
         CLI_TRY(cli_join_ranks(arguments, error));
-    return arguments->command->run(arguments, error);
+    medley_device_starting *device = start_device(arguments);
+    const medley_status status = arguments->command->run(arguments, error);
+    medley_device_started(device);
+    return status;
 }
 
 /* What follows --help= on the command line; NULL: nothing does. */

@@ -15,6 +15,10 @@ size_t card_value_size(const card_bank *bank)
 
 /* ---- rows ---- */
 
+/* All arrays of some rows lie in one block, so that thousands of small ones can be copied together.
+ */
+enum { STAGED = 1 << 22, APART = 1 << 20, ALIGNED = 64 }; /* floats */
+
 void card_room_free(card_room *room)
 {
     free(room->view);
@@ -23,6 +27,7 @@ void card_room_free(card_room *room)
     free(room->factor);
     free(room->shift);
     free(room->root);
+    free(room->staged);
     memset(room, 0, sizeof *room);
 }
 
@@ -31,20 +36,45 @@ static float **new_pointers(size_t count)
     return (float **)calloc(count + 1, sizeof(float *));
 }
 
-/* Arrays for those of `count` that have one, and the pointers to them on the card. */
-static bool make_arrays(card_bank *bank, card_pool *pool, float **arrays, const bool *has,
-                        size_t count, size_t rows, const float *const **on_card, char *message)
+static size_t aligned(size_t floats)
+{
+    return card_pieces(floats, ALIGNED) * ALIGNED;
+}
+
+/* The next array of the block: its place, once there is a block. */
+static void take(card_room *room, float **place, size_t floats)
+{
+    if (room->block != NULL)
+        *place = room->block + room->size;
+    room->size += aligned(floats);
+}
+
+static void take_some(card_room *room, float **places, const bool *has, size_t count,
+                      size_t floats)
+{
+    for (size_t i = 0; i < count; i++)
+        if (has == NULL || has[i])
+            take(room, &places[i], floats);
+}
+
+static void take_all(card_room *room, const card_bank *bank, size_t rows)
+{
+    const size_t size = card_pieces(rows, ROUNDED) * ROUNDED; /* as they are read */
+    room->size = 0;
+    for (size_t v = 0; v < bank->views; v++)
+        take(room, &room->view[v], rows * bank->padded[v]);
+    take_some(room, room->norm2, NULL, bank->views, size);
+    take_some(room, room->lift, bank->has_lift, bank->views, size);
+    take_some(room, room->factor, bank->has_factor, bank->kernels, size);
+    take_some(room, room->shift, bank->has_shift, bank->kernels, size);
+    take_some(room, room->root, bank->has_root, bank->kernels, size);
+}
+
+static bool tell(card_bank *bank, card_pool *pool, float *const *arrays, size_t count,
+                 const float *const **on_card, char *message)
 {
     float **copy = NULL;
-    const size_t size = card_pieces(rows, ROUNDED) * ROUNDED; /* as they are read */
-    for (size_t i = 0; i < count; i++)
-        if ((has == NULL || has[i]) &&
-            (card_allocate(pool, &arrays[i], size, message) ||
-             card_failed(cudaMemsetAsync(arrays[i], 0, size * sizeof(float), bank->on->stream),
-                         "clearing rows", message)))
-            return true;
-    if (card_allocate(pool, &copy, count, message) ||
-        card_put(bank->on, copy, arrays, count * sizeof *arrays, message))
+    if (card_put_new(bank->on, pool, &copy, arrays, count, message))
         return true;
     *on_card = copy;
     return false;
@@ -54,7 +84,7 @@ bool card_room_make(card_room *room, card_bank *bank, card_pool *pool, size_t ro
 {
     const size_t views = bank->views;
     const size_t kernels = bank->kernels;
-    float **copy = NULL;
+    card_rows *there = &room->rows;
     memset(room, 0, sizeof *room);
     room->view = new_pointers(views);
     room->norm2 = new_pointers(views);
@@ -62,52 +92,78 @@ bool card_room_make(card_room *room, card_bank *bank, card_pool *pool, size_t ro
     room->factor = new_pointers(kernels);
     room->shift = new_pointers(kernels);
     room->root = new_pointers(kernels);
-    if (!room->view || !room->norm2 || !room->lift || !room->factor || !room->shift || !room->root) {
+    room->staged = (float *)malloc(STAGED * sizeof(float));
+    if (!room->view || !room->norm2 || !room->lift || !room->factor || !room->shift ||
+        !room->root || !room->staged) {
         snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
         return true;
     }
-    for (size_t v = 0; v < views; v++)
-        if (card_allocate(pool, &room->view[v], rows * bank->padded[v], message))
-            return true;
-    if (card_allocate(pool, &copy, views, message) ||
-        card_put(bank->on, copy, room->view, views * sizeof *copy, message))
+    take_all(room, bank, rows);
+    if (card_allocate(pool, &room->block, room->size, message) ||
+        card_failed(cudaMemsetAsync(room->block, 0, room->size * sizeof(float), bank->on->stream),
+                    "clearing rows", message))
         return true;
-    room->rows.view = copy;
-    room->rows.rows = (unsigned)rows;
-    return make_arrays(bank, pool, room->norm2, NULL, views, rows, &room->rows.norm2, message) ||
-           make_arrays(bank, pool, room->lift, bank->has_lift, views, rows, &room->rows.lift,
-                       message) ||
-           make_arrays(bank, pool, room->factor, bank->has_factor, kernels, rows,
-                       &room->rows.factor, message) ||
-           make_arrays(bank, pool, room->shift, bank->has_shift, kernels, rows, &room->rows.shift,
-                       message) ||
-           make_arrays(bank, pool, room->root, bank->has_root, kernels, rows, &room->rows.root,
-                       message);
+    take_all(room, bank, rows);
+    there->rows = (unsigned)rows;
+    return tell(bank, pool, room->view, views, &there->view, message) ||
+           tell(bank, pool, room->norm2, views, &there->norm2, message) ||
+           tell(bank, pool, room->lift, views, &there->lift, message) ||
+           tell(bank, pool, room->factor, kernels, &there->factor, message) ||
+           tell(bank, pool, room->shift, kernels, &there->shift, message) ||
+           tell(bank, pool, room->root, kernels, &there->root, message);
 }
 
-static bool fill_view(float *to, const card_bank *bank, size_t v, const md_device_rows *rows,
-                      char *message)
+/* Arrays that are on their way: what is staged goes to `to`. */
+struct staging {
+    const card_room *room;
+    card *on;
+    float *to;
+    size_t used;
+};
+
+static bool flush(staging *s, char *message)
 {
-    const size_t width = bank->columns[v] * sizeof(float);
-    const size_t pitch = bank->padded[v] * sizeof(float);
-    if (rows->rows == 0 || pitch == 0)
-        return false;
-    if (pitch == width)
-        return card_put(bank->on, to, rows->view[v], rows->rows * width, message);
-    return card_failed(cudaMemsetAsync(to, 0, rows->rows * pitch, bank->on->stream),
-                       "clearing rows", message) ||
-           (width > 0 && card_failed(cudaMemcpy2DAsync(to, pitch, rows->view[v], width, width,
-                                                       rows->rows, cudaMemcpyHostToDevice,
-                                                       bank->on->stream),
-                                     "copying rows to it", message));
+    const size_t used = s->used;
+    s->used = 0;
+    return card_put(s->on, s->to, s->room->staged, used * sizeof(float), message);
 }
 
-static bool fill_arrays(float *const *to, const card_bank *bank, const float *const *from,
-                        size_t count, size_t rows, char *message)
+/* rows x width floats, which become rows x padded at `to`. */
+static bool put_array(staging *s, float *to, const float *from, size_t rows, size_t width,
+                      size_t padded, char *message)
+{
+    const size_t floats = rows * padded;
+    if (floats == 0)
+        return false;
+    if (width == padded && floats > APART)
+        return card_put(s->on, to, from, floats * sizeof(float), message);
+    const size_t most = STAGED / padded; /* rows at a time */
+    for (size_t first = 0; first < rows; first += most) {
+        const size_t some = card_least(rows - first, most);
+        float *place = to + first * padded;
+        const bool follows = s->used > 0 && place >= s->to + s->used &&
+                             (size_t)(place - s->to) + some * padded <= STAGED;
+        if (!follows) {
+            if (flush(s, message))
+                return true;
+            s->to = place;
+        }
+        const size_t at = (size_t)(place - s->to);
+        float *out = s->room->staged + s->used;
+        memset(out, 0, (at + some * padded - s->used) * sizeof(float)); /* and the gap before */
+        for (size_t r = 0; r < some; r++)
+            memcpy(s->room->staged + at + r * padded, from + (first + r) * width,
+                   width * sizeof(float));
+        s->used = at + some * padded;
+    }
+    return false;
+}
+
+static bool put_arrays(staging *s, float *const *to, const float *const *from, size_t count,
+                       size_t rows, char *message)
 {
     for (size_t i = 0; i < count; i++)
-        if (to[i] != NULL &&
-            card_put(bank->on, to[i], from[i], rows * sizeof(float), message))
+        if (to[i] != NULL && put_array(s, to[i], from[i], 1, rows, rows, message))
             return true;
     return false;
 }
@@ -115,14 +171,17 @@ static bool fill_arrays(float *const *to, const card_bank *bank, const float *co
 bool card_room_fill(const card_room *room, const card_bank *bank, const md_device_rows *rows,
                     char *message)
 {
+    staging s = {room, bank->on, room->block, 0};
     for (size_t v = 0; v < bank->views; v++)
-        if (fill_view(room->view[v], bank, v, rows, message))
+        if (put_array(&s, room->view[v], rows->view[v], rows->rows, bank->columns[v],
+                      bank->padded[v], message))
             return true;
-    return fill_arrays(room->norm2, bank, rows->norm2, bank->views, rows->rows, message) ||
-           fill_arrays(room->lift, bank, rows->lift, bank->views, rows->rows, message) ||
-           fill_arrays(room->factor, bank, rows->factor, bank->kernels, rows->rows, message) ||
-           fill_arrays(room->shift, bank, rows->shift, bank->kernels, rows->rows, message) ||
-           fill_arrays(room->root, bank, rows->root, bank->kernels, rows->rows, message);
+    return put_arrays(&s, room->norm2, rows->norm2, bank->views, rows->rows, message) ||
+           put_arrays(&s, room->lift, rows->lift, bank->views, rows->rows, message) ||
+           put_arrays(&s, room->factor, rows->factor, bank->kernels, rows->rows, message) ||
+           put_arrays(&s, room->shift, rows->shift, bank->kernels, rows->rows, message) ||
+           put_arrays(&s, room->root, rows->root, bank->kernels, rows->rows, message) ||
+           flush(&s, message);
 }
 
 /* ---- banks ---- */

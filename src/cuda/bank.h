@@ -31,6 +31,9 @@ enum card_sum { SUM_PRODUCTS, SUM_L1, SUM_CHI2, SUM_MINIMA };
 struct card_room {
     card_rows rows;
     float **view, **norm2, **lift, **factor, **shift, **root; /* the same pointers, known here */
+    float *block; /* where all of them point to, one behind the other: [size] floats */
+    size_t size, room;
+    float *staged; /* [STAGED] of the processor: many small arrays are copied at a time */
 };
 
 struct card_bank {

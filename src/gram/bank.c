@@ -2,6 +2,7 @@
 /* From specs such as `rbf(sigma={1,2},norm=diag)@each` to a bank of kernels. */
 #include "gram/bank.h"
 
+#include "base/parallel.h"
 #include "gram/prepared_rows.h"
 #include "gram/view_index.h"
 
@@ -244,6 +245,18 @@ static void find_histograms(bool *as_is, const md_bank *bank)
             as_is[bank->kernels[m].view] = true;
 }
 
+struct scaling {
+    md_bank *bank;
+    const md_scale *scales;
+    const medley_dataset *dataset;
+};
+
+static medley_status scale_view(void *context, size_t v, medley_error *error)
+{
+    const struct scaling *scaling = context;
+    return md_view_fit_scale(&scaling->bank->views[v], scaling->scales[v], scaling->dataset, error);
+}
+
 static medley_status scale_views(struct builder *builder, const medley_dataset *dataset)
 {
     md_bank *bank = &builder->bank;
@@ -262,11 +275,10 @@ static medley_status scale_views(struct builder *builder, const medley_dataset *
     const md_scale otherwise = builder->options->kernels == NULL ? MD_SCALE_CENTER : MD_SCALE_NONE;
     MEDLEY_TRY(
         md_views_auto_scale(scales, bank->views, count, as_is, otherwise, dataset, builder->error));
-    for (size_t v = 0; v < count; v++) {
+    for (size_t v = 0; v < count; v++)
         bank->views[v].chosen = asked[v] == MD_SCALE_AUTO;
-        MEDLEY_TRY(md_view_fit_scale(&bank->views[v], scales[v], dataset, builder->error));
-    }
-    return MEDLEY_OK;
+    struct scaling scaling = {bank, scales, dataset};
+    return md_parallel_try(bank->threads, count, scale_view, &scaling, builder->error);
 }
 
 /* Kernels of one view stand together, and among them those that share pair sums, so that a tile
@@ -367,7 +379,9 @@ medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
 {
     MD_CLEARED(clear_builder)
     struct builder builder = {
-        .bank = {.training_rows = dataset->rows}, .options = options, .error = error};
+        .bank = {.training_rows = dataset->rows, .threads = options->threads},
+        .options = options,
+        .error = error};
     md_bank *made = &builder.bank;
     *bank = (md_bank){0};
     MEDLEY_TRY(md_known_tables_make(&made->tables, dataset, error));

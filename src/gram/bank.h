@@ -42,6 +42,7 @@ typedef struct md_bank {
     md_kernel *kernels;
     size_t count;
     size_t training_rows;
+    size_t threads;         /* for preparing rows; 0: one */
     md_known_tables tables; /* of the training data: new data are put into their order */
 } md_bank;
 
@@ -52,6 +53,7 @@ typedef struct md_bank_options {
     md_scale usual_scale; /* of views that scale does not speak of */
     md_norm normalize;    /* for kernels that do not say norm= themselves */
     uint64_t seed;        /* of the pairs looked at by auto */
+    size_t threads;       /* 0: one */
     bool primal;          /* linear kernels of few columns may be kept as weights */
 } md_bank_options;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a bank learns from its training data before any kernel value is computed: the origin of each
  * dense view, and kernel parameters left to the data (widths by mean distance, quantiles). */
+#include "base/parallel.h"
 #include "gram/prepared_rows.h"
 
 #include "base/random.h"
@@ -232,10 +233,27 @@ static medley_status choose_view(md_bank *bank, struct view_kernels of, const bo
     return choose_origin(bank, of, &matrix, &means, error);
 }
 
+struct choosing {
+    md_bank *bank;
+    const bool *needs_data;
+    struct view_kernels *views; /* that are looked at */
+    const medley_dataset *dataset;
+    uint64_t seed;
+};
+
+static medley_status choose_one(void *context, size_t item, medley_error *error)
+{
+    const struct choosing *c = context;
+    return choose_view(c->bank, c->views[item], c->needs_data, c->dataset, c->seed, error);
+}
+
 medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint64_t seed,
                              medley_error *error)
 {
     MD_OWNED(free) bool *needs_data = NULL;
+    MD_OWNED(free) struct view_kernels *views = NULL;
+    size_t count = 0;
+    MEDLEY_TRY(md_new(&views, bank->count, sizeof *views, error));
     MEDLEY_TRY(md_new(&needs_data, bank->count, sizeof *needs_data, error));
     MEDLEY_TRY(md_new(&bank->origin, bank->view_count, sizeof(float *), error));
     for (size_t m = 0; m < bank->count; m++) {
@@ -253,7 +271,8 @@ medley_status md_bank_choose(md_bank *bank, const medley_dataset *dataset, uint6
             looks = looks || needs_data[of.end] ||
                     bank->kernels[of.end].class->quantity == MD_DISTANCE2;
         if (looks)
-            MEDLEY_TRY(choose_view(bank, of, needs_data, dataset, seed, error));
+            views[count++] = of;
     }
-    return MEDLEY_OK;
+    struct choosing choosing = {bank, needs_data, views, dataset, seed};
+    return md_parallel_try(bank->threads, count, choose_one, &choosing, error);
 }

@@ -2,6 +2,7 @@
 /* Rows as a bank sees them: extracted, shifted, measured, normalised, checked and gathered. */
 #include "gram/prepared_rows.h"
 
+#include "base/parallel.h"
 #include <float.h>
 
 void md_prepared_clear(md_prepared *prepared)
@@ -356,12 +357,31 @@ static medley_status attach_precomputed(md_prepared *prepared, const md_bank *ba
     return MEDLEY_OK;
 }
 
+/* Views one by one, each by one thread. */
+struct viewing {
+    md_prepared *prepared;
+    const md_bank *bank;
+    const medley_dataset *dataset;
+};
+
+static medley_status extract_one(void *context, size_t v, medley_error *error)
+{
+    const struct viewing *viewing = context;
+    return md_view_extract(&viewing->prepared->views[v], &viewing->bank->views[v],
+                           viewing->dataset, error);
+}
+
 static medley_status extract_views(md_prepared *prepared, const md_bank *bank,
                                    const medley_dataset *dataset, medley_error *error)
 {
-    for (size_t v = 0; v < bank->view_count; v++)
-        MEDLEY_TRY(md_view_extract(&prepared->views[v], &bank->views[v], dataset, error));
-    return MEDLEY_OK;
+    struct viewing viewing = {prepared, bank, dataset};
+    return md_parallel_try(bank->threads, bank->view_count, extract_one, &viewing, error);
+}
+
+static medley_status measure_one(void *context, size_t v, medley_error *error)
+{
+    const struct viewing *viewing = context;
+    return measure_view(viewing->prepared, viewing->bank, v, error);
 }
 
 /* The same of other data than those of training, whose columns may have another order. */
@@ -392,8 +412,8 @@ medley_status md_prepared_make(md_prepared *prepared, md_bank *bank, const medle
         else if (bank->kernels[m].class->nonnegative_data)
             MEDLEY_TRY(check_nonnegative(&made, bank, m, dataset, training, error));
     }
-    for (size_t v = 0; v < bank->view_count; v++)
-        MEDLEY_TRY(measure_view(&made, bank, v, error));
+    struct viewing viewing = {&made, bank, dataset};
+    MEDLEY_TRY(md_parallel_try(bank->threads, bank->view_count, measure_one, &viewing, error));
     if (training)
         MEDLEY_TRY(check_smallness(&made, bank, error));
     MEDLEY_TRY(normalise(&made, bank, dataset, training, error));

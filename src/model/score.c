@@ -179,6 +179,7 @@ medley_status md_model_score_exactly(const medley_model *model, const medley_dat
 {
     MD_CLEARED(md_prepared_clear) md_prepared left = {0};
     md_bank bank = model->bank; /* borrows all of it: making prepared rows of new rows only reads */
+    bank.threads = machine->threads;
     memset(scores, 0, dataset->rows * model->outputs * sizeof *scores);
     if (model->term_count == 0)
         return MEDLEY_OK;
@@ -198,6 +199,7 @@ static medley_status add_terms(const medley_model *model, const medley_dataset *
     MD_OWNED(free) double *exact = NULL;
     md_bank bank = model->bank; /* borrows all of it: making prepared rows of new rows only reads */
     const size_t count = dataset->rows * model->outputs;
+    bank.threads = machine->threads;
     MEDLEY_TRY(md_prepared_make(&left, &bank, dataset, false, error));
     if (is_exact(model))
         MEDLEY_TRY(md_new(&exact, count, sizeof *exact, error));

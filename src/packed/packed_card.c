@@ -180,8 +180,16 @@ medley_status md_packed_card_product(md_packed *packed, md_chosen chosen, const 
     const size_t count = list_kernels(packed, chosen, NULL);
     MD_OWNED(free) double *own = NULL; /* vectors of these kernels alone */
     const double *vectors = x;
-    if (y != NULL)
+    const bool as_it_is = count == chosen.count && packed->weight == NULL && packed->ridge == 0;
+    if (y != NULL && !as_it_is)
         MEDLEY_TRY(make_room(card, count, n, error));
+    if (as_it_is) {
+        MEDLEY_TRY(md_device_multiply(card->matrices, card->kernels, count, x, stride, norm2, y,
+                                      error));
+        for (size_t k = 0; norm2 != NULL && k < count; k++)
+            norm2[k] = norm2[k] > 0 ? norm2[k] : 0;
+        return MEDLEY_OK;
+    }
     if (stride > 0 && count < chosen.count) {
         MEDLEY_TRY(md_new(&own, count * n, sizeof *own, error));
         for (size_t k = 0; k < count; k++)

@@ -127,6 +127,11 @@ static const char *template_path(const medley_options *options, const md_task *t
     return options->template != NULL ? options->template : task->defaults.templates;
 }
 
+static size_t threads_of(const medley_options *options)
+{
+    return options->threads > 0 ? (size_t)options->threads : md_comm_processors(options->comm);
+}
+
 medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medley_options *options,
                            const md_task *task, const md_method *method, medley_error *error)
 {
@@ -151,6 +156,7 @@ medley_status md_make_bank(md_bank *bank, const medley_dataset *data, const medl
                                           .usual_scale = MD_SCALE_AUTO,
                                           .normalize = (md_norm)options->normalize,
                                           .seed = (uint64_t)options->seed,
+                                          .threads = threads_of(options),
                                           .primal = !method->needs_kernels};
     return md_bank_make(bank, data, &bank_options, error);
 }
@@ -357,7 +363,7 @@ static medley_status find_resources(md_problem *problem, medley_error *error)
 {
     const medley_options *options = problem->options;
     medley_comm *comm = options->comm;
-    problem->threads = options->threads > 0 ? (size_t)options->threads : md_comm_processors(comm);
+    problem->threads = threads_of(options);
     double memory = (double)options->memory;
     MEDLEY_TRY(md_device_check(options->device, error));
     if (options->memory == 0)
