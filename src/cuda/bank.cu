@@ -135,9 +135,17 @@ static bool put_array(staging *s, float *to, const float *from, size_t rows, siz
     const size_t floats = rows * padded;
     if (floats == 0)
         return false;
-    if (width == padded && floats > APART)
-        return card_put(s->on, to, from, floats * sizeof(float), message);
     const size_t most = STAGED / padded; /* rows at a time */
+    /* what is staged goes first: a gap in it is written as zeros, and this would be in one */
+    if (width == padded && floats > APART)
+        return flush(s, message) ||
+               card_put(s->on, to, from, floats * sizeof(float), message);
+    if (most == 0)
+        return flush(s, message) ||
+               card_failed(cudaMemcpy2DAsync(to, padded * sizeof(float), from,
+                                             width * sizeof(float), width * sizeof(float), rows,
+                                             cudaMemcpyHostToDevice, s->on->stream),
+                           "copying rows to it", message);
     for (size_t first = 0; first < rows; first += most) {
         const size_t some = card_least(rows - first, most);
         float *place = to + first * padded;
