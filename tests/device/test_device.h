@@ -79,4 +79,10 @@ static inline md_device *open_card(void **state)
     return NULL;
 }
 
+/* The same where option `device=cuda` is all that is needed. */
+static inline void use_card(void **state)
+{
+    md_device_close(open_card(state));
+}
+
 #endif

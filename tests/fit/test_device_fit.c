@@ -101,7 +101,7 @@ static void models_of_all_methods_are_alike(void **state)
          "kernel=poly(degree=3,norm=diag) kernel=intersection scale=minmax kernel=chi2",
          5e-3, 1e-4},
     };
-    MD_OWNED(md_device_close) md_device *device = open_card(state);
+    use_card(state);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         struct pair pair;
         open_pair(&pair, runs[i].generator, runs[i].options, "float16");
@@ -119,7 +119,7 @@ static void one_seed_makes_one_model(void **state)
     static const char *const runs[] = {"method=obscure", "method=spom normalize=center average=yes",
                                        "method=average", "method=pegasos",
                                        "method=frank-wolfe device-storage=float32"};
-    MD_OWNED(md_device_close) md_device *device = open_card(state);
+    use_card(state);
     medley_dataset *train = make_data("waveform", 150, 3);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         char *bytes[2];
@@ -174,7 +174,7 @@ static void what_else_there_is_works_on_a_card(void **state)
         "method=spom loss=logistic epochs=20 average=yes device=cuda",
         "method=obscure epochs1=10 epochs2=10 device=cuda batch=7",
     };
-    MD_OWNED(md_device_close) md_device *device = open_card(state);
+    use_card(state);
     medley_dataset *train = make_data("waveform", 150, 3);
     medley_dataset *dev = make_data("waveform", 100, 4);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
@@ -200,7 +200,7 @@ static void certificates_hold_on_a_card(void **state)
 {
     static const char *const runs[] = {"method=spom loss=logistic certify=yes epochs=60",
                                        "method=obscure certify=yes", "method=frank-wolfe"};
-    MD_OWNED(md_device_close) md_device *device = open_card(state);
+    use_card(state);
     medley_dataset *train = make_data("waveform", 150, 5);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         double best = INFINITY;
@@ -223,7 +223,7 @@ static void certificates_hold_on_a_card(void **state)
 static void tables_of_tuning_are_alike(void **state)
 {
     static const medley_choice choices[] = {{"C", "0.1,1,10"}, {"method", "spom,average"}};
-    MD_OWNED(md_device_close) md_device *device = open_card(state);
+    use_card(state);
     medley_dataset *data = make_data("waveform", 120, 6);
     const char *base = "loss=logistic threads=2 normalize=center epochs=30";
     char text[512];

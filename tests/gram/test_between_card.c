@@ -218,6 +218,89 @@ static void new_rows_get_the_same_scores(void **state)
     }
 }
 
+/* ---- views of any size ---- */
+
+enum { VIEWS = 4 };
+
+/* Rows of several views, each with a Gaussian as wide as the view. */
+static medley_dataset *make_views(md_bank *bank, md_prepared *rows, size_t count,
+                                  const size_t columns[VIEWS])
+{
+    char specs[VIEWS][60];
+    char *list[VIEWS + 1] = {NULL};
+    medley_dataset *data = NULL;
+    medley_error error = {0};
+    for (size_t v = 0; v < VIEWS; v++) {
+        char name[20];
+        const data_kind kind = data_of(count, columns[v], false);
+        snprintf(name, sizeof name, "v%zu", v);
+        snprintf(specs[v], sizeof specs[v], "rbf(sigma2=%zu)@v%zu", columns[v], v);
+        list[v] = specs[v];
+        data = add_data(data, name, &kind, 30 + v);
+    }
+    const md_bank_options options = {.kernels = list, .views = "all", .seed = 1};
+    check_ok(md_bank_make(bank, data, &options, &error), &error);
+    check_ok(md_prepared_make(rows, bank, data, true, &error), &error);
+    assert_int_equal(bank->count, VIEWS);
+    return data;
+}
+
+/* Scores of all rows by the first one. */
+static void score_views(md_bank *bank, const md_prepared *rows, const char *device, float *scores)
+{
+    const float one = 1;
+    const size_t first = 0;
+    float *apart[VIEWS];
+    md_expansion terms[VIEWS];
+    md_prepared support;
+    medley_error error = {0};
+    check_ok(md_prepared_gather(&support, rows, &first, 1, &error), &error);
+    for (size_t v = 0; v < VIEWS; v++) {
+        terms[v] = (md_expansion){.kernel = v, .coefficient = &one};
+        apart[v] = scores + v * rows->rows;
+    }
+    const md_between between = {
+        .bank = bank, .left = rows, .right = &support, .threads = 1, .device = device};
+    check_ok(md_between_scores_apart(&between, terms, VIEWS, 1, apart, &error), &error);
+    md_prepared_clear(&support);
+}
+
+/* Rows go to a card piece by piece, and large views by themselves. */
+static void small_and_large_views_arrive_whole(void **state)
+{
+    static const struct {
+        size_t rows, columns[VIEWS];
+    } kinds[] = {{1100, {5, 1000, 3, 2}},
+                 {1100, {5, 1001, 3, 1}},
+                 {1300, {900, 7, 1100, 70}},
+                 {2, {3, 4200001, 2, 6}}};
+    use_card(state);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const size_t count = VIEWS * kinds[k].rows;
+        md_bank bank;
+        md_prepared rows;
+        medley_dataset *data = make_views(&bank, &rows, kinds[k].rows, kinds[k].columns);
+        float *here = md_calloc(count, sizeof *here);
+        float *there = md_calloc(count, sizeof *there);
+        assert_true(here != NULL && there != NULL);
+        score_views(&bank, &rows, "cpu", here);
+        score_views(&bank, &rows, "cuda", there);
+        for (size_t i = 0; i < count; i++) {
+            const double columns = (double)kinds[k].columns[i / kinds[k].rows];
+            const double tolerance = 1e-4 + 3e-9 * columns; /* of sums one by one */
+            if (!(fabs((double)here[i] - (double)there[i]) <= tolerance))
+                fail_msg("view of %zu columns, row %zu: %.9g, and %.9g on a card",
+                         kinds[k].columns[i / kinds[k].rows], i % kinds[k].rows, (double)here[i],
+                         (double)there[i]);
+        }
+        free(here);
+        free(there);
+        md_prepared_clear(&rows);
+        md_bank_clear(&bank);
+        medley_dataset_free(data);
+    }
+}
+
 /* ---- which device ---- */
 
 static medley_status score_with(const struct scoring_case *c, const char *device, char *name,
@@ -263,6 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_EVERY_CARD(new_rows_get_the_same_scores),
+        ON_EVERY_CARD(small_and_large_views_arrive_whole),
         cmocka_unit_test(a_card_that_fails_is_an_error_where_it_was_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

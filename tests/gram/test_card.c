@@ -214,7 +214,7 @@ static void kernels_from_outside_stay_outside(void **state)
 /* ---- lost cards ---- */
 
 /* Everything that asks a card, up to what fails. */
-static medley_status use_card(deferred_case *c, md_gram_options options, float *score,
+static medley_status ask_card(deferred_case *c, md_gram_options options, float *score,
                               medley_error *error)
 {
     MD_OWNED(md_gram_free) md_gram *gram = NULL;
@@ -255,7 +255,7 @@ static void a_lost_card_is_an_error(void **state)
         use_fake_card(fault);
         check_ok(md_device_open(&device, "cuda", reason, &error), &error);
         const md_gram_options options = {.threads = 2, .device = device};
-        status = use_card(&c, options, score, &error);
+        status = ask_card(&c, options, score, &error);
         assert_true(status == MEDLEY_FAILED || call > 10);
         if (status != MEDLEY_OK)
             assert_string_equal(error.message,
