@@ -217,6 +217,19 @@ static void apply(kernel_block *k, const md_gradient *gradient, double eta)
         add_few(k, gradient, r, step);
 }
 
+/* Coefficients are far apart, and where there are many rows in no near cache. */
+static void prefetch_step(const md_block *block, const md_gradient *gradient)
+{
+    const kernel_block *k = (const kernel_block *)block;
+    const md_delta *delta = gradient->delta;
+    for (size_t r = 0; r < delta->row_count; r++)
+        for (size_t e = delta->start[r]; e < delta->start[r + 1]; e++) {
+            const size_t label = delta->part[e] - delta->row[r] * block->labels;
+            __builtin_prefetch(
+                k->coefficient + label * k->n + gradient->example.row + delta->row[r], 1);
+        }
+}
+
 /* Rounding may leave less than nothing; what is not a number, or not finite, stays so and is
  * noticed. */
 static double root(double square)
@@ -419,6 +432,7 @@ static void free_block(md_block *block)
 static const md_block_class kernel_block_class = {
     .name = "kernel",
     .score = score,
+    .prefetch_step = prefetch_step,
     .step = step,
     .finish = finish,
     .self = self,

@@ -82,6 +82,9 @@ static medley_status learn_diagonals(md_gram *gram, medley_error *error)
             else
                 self[i] *= kernel->factor;
         }
+        gram->stored[m].is_unit = true;
+        for (size_t i = 0; i < gram->n; i++)
+            gram->stored[m].is_unit = gram->stored[m].is_unit && self[i] == 1;
     }
     return MEDLEY_OK;
 }
@@ -332,8 +335,8 @@ float md_gram_entry(md_gram *gram, size_t m, size_t row, size_t column)
 
 double md_gram_diagonal(const md_gram *gram, size_t m, size_t row)
 {
-    if (gram->mix == NULL)
-        return gram->stored[m].diagonal[row];
+    if (gram->mix == NULL) /* mostly 1, and then not worth a look at distant memory */
+        return gram->stored[m].is_unit ? 1 : gram->stored[m].diagonal[row];
     double sum = 0;
     for (size_t k = 0; k < gram->count; k++)
         if (gram->mix[k] != 0)

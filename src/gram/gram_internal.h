@@ -15,6 +15,7 @@ typedef struct md_stored {
     md_matrix sparse; /* start != NULL if used */
     float *same;      /* [n] every row of a constant kernel */
     double *diagonal; /* [n] */
+    bool is_unit;     /* all of them are 1 */
 } md_stored;
 
 struct md_gram {

@@ -71,9 +71,19 @@ static void step_blocks(void *context, size_t item, size_t worker)
     }
 }
 
+/* Of a single example: others hide what they wait for behind their own work. */
+static void prefetch_step(const md_online *online, const md_step *step)
+{
+    const md_online_problem *p = &online->problem;
+    for (size_t m = 0; step->count == 1 && m < p->block_count; m++)
+        if (p->blocks[m]->class->prefetch_step != NULL)
+            p->blocks[m]->class->prefetch_step(p->blocks[m], &step->gradients[0]);
+}
+
 void md_online_step(md_online *online, size_t count, double eta)
 {
     struct work work = begin_work(online, count, eta);
+    prefetch_step(online, &work.step);
     share_work(&work, step_threads(online, &work.step), step_blocks);
 }
 
