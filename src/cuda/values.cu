@@ -248,7 +248,8 @@ static __device__ __forceinline__ void finish_row(const tile_job &job, const til
             store_four(row + first + across_at(h), value);
         for (int j = 0; row == NULL && j < 4; j++) {
             const unsigned at = across_at(h + j);
-            const float own = square.weight[m] * sides.left.root[i] * sides.right.root[at] *
+            /* the same for both orders of the rows */
+            const float own = square.weight[m] * (sides.left.root[i] * sides.right.root[at]) *
                               rounded(value[j], (const T *)NULL);
             if (first + at < job.right.rows)
                 out[first + at] = square.mixed ? out[first + at] + own : own;
