@@ -106,6 +106,12 @@ class MedleyEstimator(BaseEstimator):
     def _threads(self):
         return threads(self.n_jobs)
 
+    @property
+    def _device(self):
+        """Where new rows are scored: where the model is learnt. None: the library decides."""
+        chosen = getattr(self, "device", None)  # parsers have none
+        return chosen if chosen is not None else (self.options or {}).get("device")
+
     def summary(self) -> Dict[str, Any]:
         """Tell everything that the library knows about the fitted model.
 
@@ -258,10 +264,12 @@ class MedleyEstimator(BaseEstimator):
         dict
             Classifiers and labelers have accuracy and confusion, log_loss, brier and
             calibration_error; labelers exact_match and chunk_f1 as well; regressors rmse and r2;
-            parsers uas and las, and nonprojective.
+            parsers uas and las, and nonprojective. All have device: what has computed kernel
+            values, "cpu" or the name of a card.
         """
         dataset = self._labelled(X, y, **arguments)
-        return self.model_.evaluate(dataset, self._threads, self._has_probabilities)
+        wanted = self._has_probabilities
+        return self.model_.evaluate(dataset, self._threads, self._device, wanted)
 
     _has_probabilities = True
 
@@ -319,6 +327,7 @@ class MedleyEstimator(BaseEstimator):
             examples=whole("examples", examples),
             top=whole("top", top),
             threads=self._threads,
+            device=c_text(self._device),
             command=c_text(code(self)),
             date=c_text(date()),
         )

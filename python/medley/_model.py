@@ -224,12 +224,13 @@ class Model(Handle):
 
     # ---- prediction ----
 
-    def predict(self, dataset, threads=0, probabilities=False, best=0):
+    def predict(self, dataset, threads=0, device=None, probabilities=False, best=0):
         options = s.PredictOptions(
             threads=threads,
             probabilities=probabilities,
             best=best,
             comm=current(),
+            device=c_text(device),
         )
         answer = POINTER(s.Prediction)()
         with self._calling, located(dataset):
@@ -254,12 +255,13 @@ class Model(Handle):
         finally:
             lib.medley_prediction_free(answer)
 
-    def evaluate(self, dataset, threads=0, probabilities=False):
+    def evaluate(self, dataset, threads=0, device=None, probabilities=False):
         """The figures of medley_evaluate as a dict; what does not apply is left out."""
         options = s.EvaluateOptions(
             threads=threads,
             probabilities=probabilities,
             comm=current(),
+            device=c_text(device),
         )
         e = s.Evaluation()
         with self._calling, located(dataset):
@@ -270,6 +272,8 @@ class Model(Handle):
                 if name == "struct_size":
                     continue
                 value = getattr(e, name)
+                if name == "device":
+                    value = text(value) or "cpu"
                 if name == "confusion":
                     value = array_of(value, (e.labels, e.labels), np.intp)
                 if name.startswith("chunk_") and not e.has_chunks:

@@ -78,6 +78,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         gap: Optional[float] = None,
         image_shape: Optional[Tuple[int, int]] = None,
         n_jobs: Optional[int] = None,
+        device: Optional[str] = None,
         memory: Optional[str] = None,
         random_state: Any = 1,
         verbose: Verbose = 0,
@@ -101,6 +102,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
         self.gap = gap
         self.image_shape = image_shape
         self.n_jobs = n_jobs
+        self.device = device
         self.memory = memory
         self.random_state = random_state
         self.verbose = verbose
@@ -260,7 +262,7 @@ class MKLClassifier(ClassifierMixin, RowEstimator):
     def _predicted(self, X, grams=None, probabilities=False):
         """Numbers of classes_, and scores in their order."""
         dataset = self._new_rows(X, grams)
-        answer = self.model_.predict(dataset, self._threads, probabilities)
+        answer = self.model_.predict(dataset, self._threads, self._device, probabilities)
         order = self._order()
         scores = np.full((len(answer.label), len(self.classes_)), -np.inf)
         if probabilities:

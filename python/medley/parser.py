@@ -171,7 +171,7 @@ class DependencyParser(MedleyEstimator):
             if not sentences:
                 return None, None, lengths
             dataset = _parse(sentences, numbers, None, "X")
-        return self.model_.predict(dataset, self._threads, **arguments), dataset, lengths
+        return self.model_.predict(dataset, self._threads, self._device, **arguments), dataset, lengths
 
     def _arcs(self, heads, labels):
         """What trees are made of: pairs (head, relation), or heads."""
@@ -354,7 +354,7 @@ class DependencyParser(MedleyEstimator):
             from their head.
         """
         wanted = flag("probabilities", probabilities)
-        return self.model_.evaluate(self._labelled(X, y), self._threads, wanted)
+        return self.model_.evaluate(self._labelled(X, y), self._threads, self._device, wanted)
 
     def _more_tags(self):
         return list_tags(requires_y=False)

@@ -64,6 +64,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
         gap: Optional[float] = None,
         image_shape: Optional[Tuple[int, int]] = None,
         n_jobs: Optional[int] = None,
+        device: Optional[str] = None,
         memory: Optional[str] = None,
         random_state: Any = 1,
         verbose: Verbose = 0,
@@ -83,6 +84,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
         self.gap = gap
         self.image_shape = image_shape
         self.n_jobs = n_jobs
+        self.device = device
         self.memory = memory
         self.random_state = random_state
         self.verbose = verbose
@@ -144,7 +146,7 @@ class MKLRegressor(RegressorMixin, RowEstimator):
             Numbers.
         """
         dataset = self._new_rows(X, grams)
-        return self.model_.predict(dataset, self._threads).value
+        return self.model_.predict(dataset, self._threads, self._device).value
 
     def score(self, X: Rows, y: ArrayLike, sample_weight: Optional[ArrayLike] = None,
               grams: Grams = None) -> float:

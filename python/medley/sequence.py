@@ -110,6 +110,7 @@ class SequenceLabeler(MedleyEstimator):
         image_shape: Optional[Tuple[int, int]] = None,
         scoring: str = "accuracy",
         n_jobs: Optional[int] = None,
+        device: Optional[str] = None,
         memory: Optional[str] = None,
         random_state: Any = 1,
         verbose: Verbose = 0,
@@ -138,6 +139,7 @@ class SequenceLabeler(MedleyEstimator):
         self.image_shape = image_shape
         self.scoring = scoring
         self.n_jobs = n_jobs
+        self.device = device
         self.memory = memory
         self.random_state = random_state
         self.verbose = verbose
@@ -259,7 +261,7 @@ class SequenceLabeler(MedleyEstimator):
         if not sequences:
             return None, lengths
         dataset = self._dataset(sequences, numbers)[0]
-        return self.model_.predict(dataset, self._threads, **arguments), lengths
+        return self.model_.predict(dataset, self._threads, self._device, **arguments), lengths
 
     def _order(self):
         return label_order(self.classes_, self.model_.labels)
@@ -370,7 +372,7 @@ class SequenceLabeler(MedleyEstimator):
         if self.scoring not in names:
             raise UsageError(f"scoring={self.scoring!r} is not accuracy, f1 or exact_match")
         dataset = self._labelled(X, y)
-        told = self.model_.evaluate(dataset, self._threads)
+        told = self.model_.evaluate(dataset, self._threads, self._device)
         if names[self.scoring] not in told:
             raise InputError("the labels are not those of chunks (B-NP, I-NP, O); there is no f1")
         return told[names[self.scoring]]

@@ -76,6 +76,7 @@ class StructuredPredictor(SequenceLabeler):
         certify: bool = False,
         scoring: str = "accuracy",
         n_jobs: Optional[int] = None,
+        device: Optional[str] = None,
         memory: Optional[str] = None,
         random_state: Any = 1,
         verbose: Verbose = 0,
@@ -101,6 +102,7 @@ class StructuredPredictor(SequenceLabeler):
         self.certify = certify
         self.scoring = scoring
         self.n_jobs = n_jobs
+        self.device = device
         self.memory = memory
         self.random_state = random_state
         self.verbose = verbose
