@@ -68,7 +68,8 @@ def build_library():
     chosen = [f"-D{name}={value}" for name, value in options.items()]
     run_cmake("-S", ROOT, "-B", folder, *chosen, *shlex.split(os.environ.get("CMAKE_ARGS", "")))
     jobs = os.environ.get("JOBS") or str(os.cpu_count() or 2)
-    run_cmake("--build", folder, "--target", "libmedley_shared", "medley_plugins", "-j", jobs)
+    run_cmake("--build", folder, "--target", "libmedley_shared", "medley_plugins",
+              "medley_cuda_plugin", "-j", jobs)
     return (folder / "libmedley.so").resolve()
 
 

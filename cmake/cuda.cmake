@@ -1,5 +1,5 @@
 # The plug-in for NVIDIA's cards, where nvcc is. The library finds it at run time (src/device/open_device.c) and links no
-# CUDA; the plug-in links CUDA's runtime statically, and opens cuBLAS and cuSOLVER when it needs them.
+# CUDA; the plug-in has CUDA's runtime inside.
 add_custom_target(medley_cuda_plugin)
 if(MEDLEY_CUDA STREQUAL OFF OR MEDLEY_FUZZ OR MEDLEY_SANITIZE)
   return()

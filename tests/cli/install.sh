@@ -138,6 +138,22 @@ sed -i 's/COMPONENTS .*/COMPONENTS gpu)/' "$work/static/CMakeLists.txt"
 expect_exit 1 "a component that there is not" cmake -S "$work/static" -B "$work/static/build" \
     -DCMAKE_PREFIX_PATH="$prefix"
 
+# ---- cards ----
+plugins=$(dirname "$PKG_CONFIG_PATH")/medley
+if [ -e "$MEDLEY_BUILD/libmedley-cuda.so" ]; then
+    check "the plug-in for cards is installed" test -s "$plugins/libmedley-cuda.so"
+fi
+if [ -e "$MEDLEY_BUILD/tests/fake_card/libmedley-cuda.so" ]; then
+    mkdir -p "$plugins"
+    cp "$MEDLEY_BUILD/tests/fake_card/libmedley-cuda.so" "$plugins/"
+    "$prefix/bin/medley" generate ringnorm --rows 60 --output ring.csv
+    expect_exit 0 "the command finds a plug-in there" env -u MEDLEY_PLUGINS "$prefix/bin/medley" train \
+        --device cuda --model ring.medley ring.csv
+    expect_text "and says what ran on the card" '^fake card: ' "$out"
+else
+    skip "a plug-in for cards where libraries are installed" "the build has no tests"
+fi
+
 # ---- the examples ----
 cp -r "$examples" "$work/examples"
 cd "$work/examples" || exit 1
