@@ -4,8 +4,8 @@
  * as memory goes. Whether they are kept or computed anew, they are the same bits. */
 #include "cuda/bank.h"
 
-static const size_t ROUNDED = 8;               /* values: a thread reads eight of them at a time */
-static const size_t SLAB = (size_t)1 << 30;    /* bytes that are asked for at a time */
+static const size_t ROUNDED = 8;            /* values: a thread reads eight of them at a time */
+static const size_t SLAB = (size_t)1 << 30; /* bytes that are asked for at a time */
 static const size_t LEFT_OVER = (size_t)1 << 29; /* bytes that are left to others */
 
 size_t card_value_size(const card_bank *bank)
@@ -49,8 +49,7 @@ static void take(card_room *room, float **place, size_t floats)
     room->size += aligned(floats);
 }
 
-static void take_some(card_room *room, float **places, const bool *has, size_t count,
-                      size_t floats)
+static void take_some(card_room *room, float **places, const bool *has, size_t count, size_t floats)
 {
     for (size_t i = 0; i < count; i++)
         if (has == NULL || has[i])
@@ -138,8 +137,7 @@ static bool put_array(staging *s, float *to, const float *from, size_t rows, siz
     const size_t most = STAGED / padded; /* rows at a time */
     /* what is staged goes first: a gap in it is written as zeros, and this would be in one */
     if (width == padded && floats > APART)
-        return flush(s, message) ||
-               card_put(s->on, to, from, floats * sizeof(float), message);
+        return flush(s, message) || card_put(s->on, to, from, floats * sizeof(float), message);
     if (most == 0)
         return flush(s, message) ||
                card_failed(cudaMemcpy2DAsync(to, padded * sizeof(float), from,
@@ -257,11 +255,15 @@ static card_bank *new_bank(card *on, const md_device_layout *layout, const md_de
 static int sum_of(md_device_quantity quantity)
 {
     switch (quantity) {
-    case MD_ON_L1: return SUM_L1;
-    case MD_ON_CHI2: return SUM_CHI2;
-    case MD_ON_MINIMA: return SUM_MINIMA;
+    case MD_ON_L1:
+        return SUM_L1;
+    case MD_ON_CHI2:
+        return SUM_CHI2;
+    case MD_ON_MINIMA:
+        return SUM_MINIMA;
     case MD_ON_PRODUCT:
-    case MD_ON_DISTANCE2: break;
+    case MD_ON_DISTANCE2:
+        break;
     }
     return SUM_PRODUCTS;
 }

@@ -87,6 +87,10 @@ void card_matrices_functions(md_device_functions *functions);
 bool card_values(const card_bank *bank, card_rows left, bool own, void *const *place,
                  cudaStream_t stream, char *message);
 
+/* The same with some rows of the bank, right.index, stride values from kernel to kernel. */
+bool card_values_of(const card_bank *bank, card_rows left, card_rows right, size_t stride,
+                    void *const *place, cudaStream_t stream, char *message);
+
 /* Values of some rows of the bank with each other, with the roots and weights, added up by slots:
  * values[slot][most][most]. */
 struct card_square {

@@ -59,8 +59,8 @@ static bool allocate_alone(card_pool *pool, void **place, size_t bytes, char *me
     if (status == cudaErrorMemoryAllocation && cudaMemGetInfo(&available, &total) == cudaSuccess) {
         (void)cudaGetLastError();
         snprintf(message, MD_DEVICE_MESSAGE,
-                 "%.1f MB of its memory are needed, and %.1f of %.1f are free",
-                 (double)bytes / 1e6, (double)available / 1e6, (double)total / 1e6);
+                 "%.1f MB of its memory are needed, and %.1f of %.1f are free", (double)bytes / 1e6,
+                 (double)available / 1e6, (double)total / 1e6);
         return true;
     }
     if (card_failed(status, "allocating memory", message))
@@ -176,8 +176,8 @@ static bool start_card(card *on, char *message)
                        message);
 }
 
-extern "C" __attribute__((visibility("default"))) int
-medley_cuda_open(md_device_functions *functions, int number, const char *version, char *message)
+extern "C" __attribute__((visibility("default"))) int medley_cuda_open(
+    md_device_functions *functions, int number, const char *version, char *message)
 {
     if (strcmp(version, MEDLEY_VERSION) != 0) {
         snprintf(message, MD_DEVICE_MESSAGE,

@@ -88,8 +88,7 @@ static bool choose(card_matrices *m, const size_t *kernels, size_t count, char *
     }
     for (size_t i = 0; i < count; i++)
         list[i] = (unsigned)kernels[i];
-    const bool failed =
-        card_put(m->bank->on, m->chosen, list, count * sizeof *list, message);
+    const bool failed = card_put(m->bank->on, m->chosen, list, count * sizeof *list, message);
     free(list);
     return failed;
 }
@@ -133,8 +132,8 @@ static int multiply(void *context, const size_t *kernels, size_t count, const do
     multiply_rows<<<grid, THREADS, 0, stream>>>(m->values, m->row, m->stride, (unsigned)m->n,
                                                 m->chosen, m->x, pitch, m->y);
     if (norm2 != NULL)
-        multiply_vectors<<<(unsigned)count, THREADS, 0, stream>>>(m->x, pitch, m->y,
-                                                                  (unsigned)m->n, m->norm2);
+        multiply_vectors<<<(unsigned)count, THREADS, 0, stream>>>(m->x, pitch, m->y, (unsigned)m->n,
+                                                                  m->norm2);
     return card_failed(cudaGetLastError(), "multiplying", message) ||
            (norm2 != NULL && get(m, norm2, m->norm2, count * sizeof *norm2, message)) ||
            (y != NULL && get(m, y, m->y, count * m->n * sizeof *y, message));
@@ -178,13 +177,13 @@ static int squares(void *context, double *square, char *message)
 /* ---- weighted sums ---- */
 
 static __global__ void __launch_bounds__(THREADS)
-    add_matrices(const float *values, size_t row, size_t stride, unsigned n,
-                 const unsigned *chosen, const double *weight, unsigned count, double *sum)
+    add_matrices(const float *values, size_t row, size_t stride, unsigned n, const unsigned *chosen,
+                 const double *weight, unsigned count, double *sum)
 {
     __shared__ double own_weight[SUMMED];
     __shared__ size_t own_place[SUMMED];
-    const unsigned j = blockIdx.x * THREADS + threadIdx.x;
-    const float *from = values + blockIdx.y * row;
+    const unsigned j = blockIdx.y * THREADS + threadIdx.x;
+    const float *from = values + blockIdx.x * row;
     double total = 0;
     for (unsigned first = 0; first < count; first += SUMMED) {
         const unsigned some = count - first < SUMMED ? count - first : SUMMED;
@@ -199,7 +198,7 @@ static __global__ void __launch_bounds__(THREADS)
             total += own_weight[k] * (double)from[own_place[k] + j];
     }
     if (j < n)
-        sum[(size_t)blockIdx.y * n + j] = total;
+        sum[(size_t)blockIdx.x * n + j] = total;
 }
 
 static int add_up(void *context, const size_t *kernels, size_t count, const double *weight,
@@ -214,7 +213,7 @@ static int add_up(void *context, const size_t *kernels, size_t count, const doub
     if (choose(m, kernels, count, message) ||
         card_put(m->bank->on, m->weight, weight, count * sizeof *weight, message))
         return 1;
-    const dim3 grid((unsigned)card_pieces(m->n, THREADS), (unsigned)m->n);
+    const dim3 grid((unsigned)m->n, (unsigned)card_pieces(m->n, THREADS));
     add_matrices<<<grid, THREADS, 0, stream>>>(m->values, m->row, m->stride, (unsigned)m->n,
                                                m->chosen, m->weight, (unsigned)count, m->sum);
     if (card_failed(cudaGetLastError(), "adding up kernels", message))
@@ -284,9 +283,8 @@ static bool fill(card_matrices *m, char *message)
     }
     for (size_t i = 0; i < m->n; i++)
         place[i] = m->values + i * m->row;
-    const bool failed =
-        card_put_new(bank->on, &m->pool, &on_card, place, m->n, message) ||
-        card_values(bank, bank->own.rows, true, on_card, bank->on->stream, message);
+    const bool failed = card_put_new(bank->on, &m->pool, &on_card, place, m->n, message) ||
+                        card_values(bank, bank->own.rows, true, on_card, bank->on->stream, message);
     free(place);
     return failed;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernel values by tiles: a block of threads has some left rows and 128 right ones, goes along their
- * columns once for each quantity of a view, in registers, and makes the values of all kernels of
- * that quantity of what it has there. So sums of products never cross memory, and values once.
+/* Kernel values by tiles: a block of threads has some left rows and 128 right ones, goes along
+ * their columns once for each quantity of a view, in registers, and makes the values of all kernels
+ * of that quantity of what it has there. So sums of products never cross memory, and values once.
  *
  * Flops and bytes of c left rows, n right ones, f kernels of a view of d columns: 2 c n d and c n f
  * maps; reads 4 d n (c / 128 + 1) and 4 d c n / 128, mostly from caches, and writes 2 c n f (half
@@ -65,8 +65,20 @@ static __device__ __forceinline__ void turn(float *to, unsigned stride, float4 f
     to[3 * stride] = four.w;
 }
 
+/* Values that stand side by side, from an address that is a multiple of their size. */
+template <int COUNT> static __device__ __forceinline__ void load(float *to, const float *from)
+{
+    if constexpr (COUNT == 2) {
+        *(float2 *)to = *(const float2 *)from;
+    } else {
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4)
+            *(float4 *)(to + i) = *(const float4 *)(from + i);
+    }
+}
+
 /* Pieces of the left and the right rows, turned so that what is multiplied stands side by side. */
-template <int TALL> struct tile_memory {
+template <int TALL> struct alignas(16) tile_memory {
     float left[DEEP][TALL + PAD];
     float right[DEEP][WIDE + PAD];
 };
@@ -110,13 +122,11 @@ static __device__ void add_up(const tile_job &job, const card_group &group,
             next_right[h] = four_of(right[h], k + DEEP + depth, stride);
 #pragma unroll
         for (int d = 0; d < DEEP; d++) {
-            float x[ROWS];
-            float z[COLUMNS];
-#pragma unroll
-            for (int i = 0; i < ROWS; i++)
-                x[i] = memory.left[d][down + i];
-            *(float4 *)z = *(const float4 *)&memory.right[d][across];
-            *(float4 *)(z + 4) = *(const float4 *)&memory.right[d][WIDE / 2 + across];
+            alignas(16) float x[ROWS];
+            alignas(16) float z[COLUMNS];
+            load<ROWS>(x, &memory.left[d][down]);
+            load<4>(z, &memory.right[d][across]);
+            load<4>(z + 4, &memory.right[d][WIDE / 2 + across]);
 #pragma unroll
             for (int i = 0; i < ROWS; i++)
 #pragma unroll
@@ -228,10 +238,10 @@ static __device__ __forceinline__ void finish_row(const tile_job &job, const til
 {
     const unsigned first = blockIdx.x * WIDE;
     const card_square &square = job.square;
-    float *out = job.place != NULL
-                     ? NULL
-                     : square.values + ((size_t)square.slot_of[m] * square.most + place) *
-                                           square.most;
+    float *out =
+        job.place != NULL
+            ? NULL
+            : square.values + ((size_t)square.slot_of[m] * square.most + place) * square.most;
     T *row = job.place != NULL ? (T *)job.place[place] + m * job.stride : NULL;
 #pragma unroll
     for (int h = 0; h < COLUMNS; h += 4) {
@@ -267,10 +277,18 @@ static __device__ void tile_of_group(const tile_job &job, const card_group &grou
         for (int j = 0; j < COLUMNS; j++)
             sum[i][j] = 0;
     switch (group.sum) {
-    case SUM_PRODUCTS: add_up<SUM_PRODUCTS, ROWS>(job, group, memory, sum); break;
-    case SUM_L1: add_up<SUM_L1, ROWS>(job, group, memory, sum); break;
-    case SUM_CHI2: add_up<SUM_CHI2, ROWS>(job, group, memory, sum); break;
-    default: add_up<SUM_MINIMA, ROWS>(job, group, memory, sum); break;
+    case SUM_PRODUCTS:
+        add_up<SUM_PRODUCTS, ROWS>(job, group, memory, sum);
+        break;
+    case SUM_L1:
+        add_up<SUM_L1, ROWS>(job, group, memory, sum);
+        break;
+    case SUM_CHI2:
+        add_up<SUM_CHI2, ROWS>(job, group, memory, sum);
+        break;
+    default:
+        add_up<SUM_MINIMA, ROWS>(job, group, memory, sum);
+        break;
     }
     __syncthreads(); /* nobody reads the facts of another group any more */
     know_rows(&sides.left, job.left, group.view, blockIdx.y * TALL, TALL);
@@ -307,14 +325,16 @@ template <typename T, int ROWS> static void launch(const tile_job &job, cudaStre
     tile_of_values<T, ROWS><<<grid, THREADS, 0, stream>>>(job);
 }
 
-/* Few rows take low tiles, of which there are more. */
+/* Few rows take low tiles, and so do few columns, so that there are more of them. */
 template <typename T> static void launch_fitting(const tile_job &job, cudaStream_t stream)
 {
-    enum { TALL = 8, LOW = 2 };
-    if (job.left.rows > 2 * LOW * ACROSS && job.place != NULL)
-        launch<T, TALL>(job, stream);
-    else
+    enum { TALL = 8, MEDIUM = 4, LOW = 2, FEW_COLUMNS = 4096 };
+    if (job.left.rows <= LOW * ACROSS || job.right.rows <= FEW_COLUMNS)
         launch<T, LOW>(job, stream);
+    else if (job.left.rows <= MEDIUM * ACROSS)
+        launch<T, MEDIUM>(job, stream);
+    else
+        launch<T, TALL>(job, stream);
 }
 
 static bool compute(const card_bank *bank, tile_job job, cudaStream_t stream, char *message)
@@ -345,6 +365,19 @@ bool card_values(const card_bank *bank, card_rows left, bool own, void *const *p
     return compute(bank, job, stream, message);
 }
 
+bool card_values_of(const card_bank *bank, card_rows left, card_rows right, size_t stride,
+                    void *const *place, cudaStream_t stream, char *message)
+{
+    tile_job job;
+    memset(&job, 0, sizeof job);
+    job.left = left;
+    job.right = right;
+    job.own = true;
+    job.place = place;
+    job.stride = stride;
+    return compute(bank, job, stream, message);
+}
+
 bool card_square_values(const card_bank *bank, const unsigned *index, unsigned rows,
                         const card_square *square, cudaStream_t stream, char *message)
 {
@@ -356,12 +389,11 @@ bool card_square_values(const card_bank *bank, const unsigned *index, unsigned r
     job.right = job.left;
     job.own = true;
     job.square = *square;
-    if (square->mixed &&
-        card_failed(cudaMemsetAsync(square->values, 0,
-                                    (size_t)square->slots * square->most * square->most *
-                                        sizeof(float),
-                                    stream),
-                    "clearing values", message))
+    if (square->mixed && card_failed(cudaMemsetAsync(square->values, 0,
+                                                     (size_t)square->slots * square->most *
+                                                         square->most * sizeof(float),
+                                                     stream),
+                                     "clearing values", message))
         return true;
     return compute(bank, job, stream, message);
 }

@@ -89,8 +89,8 @@ typedef struct md_device_slots {
 
 /* What open rows need, in memory of the device, until the next rows are opened. */
 typedef struct md_device_opened {
-    const float *scores; /* [slots][labels][most_open] */
-    float *values;       /* [slots][most_open][most_open], weighted */
+    float *scores; /* [slots][labels][most_open] */
+    float *values; /* [slots][most_open][most_open], weighted */
 } md_device_opened;
 
 typedef struct md_device_functions {

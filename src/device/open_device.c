@@ -205,8 +205,7 @@ medley_status md_device_add(md_device_scores *scores, const size_t *rows, size_t
                             const float *change, medley_error *error)
 {
     char message[MD_DEVICE_MESSAGE] = "";
-    const int failed =
-        scores->device->functions.add(scores->scores, rows, count, change, message);
+    const int failed = scores->device->functions.add(scores->scores, rows, count, change, message);
     return told(scores, failed, message, error);
 }
 
@@ -214,8 +213,7 @@ medley_status md_device_add_others(md_device_scores *scores, const md_device_row
                                    const float *change, medley_error *error)
 {
     char message[MD_DEVICE_MESSAGE] = "";
-    const int failed =
-        scores->device->functions.add_others(scores->scores, rows, change, message);
+    const int failed = scores->device->functions.add_others(scores->scores, rows, change, message);
     return told(scores, failed, message, error);
 }
 
@@ -231,13 +229,11 @@ medley_status md_device_open_rows(md_device_scores *scores, const size_t *rows, 
                                   md_device_opened *opened, medley_error *error)
 {
     char message[MD_DEVICE_MESSAGE] = "";
-    const int failed =
-        scores->device->functions.open(scores->scores, rows, count, opened, message);
+    const int failed = scores->device->functions.open(scores->scores, rows, count, opened, message);
     return told(scores, failed, message, error);
 }
 
-medley_status md_device_read(md_device_scores *scores, size_t slot, float *out,
-                             medley_error *error)
+medley_status md_device_read(md_device_scores *scores, size_t slot, float *out, medley_error *error)
 {
     char message[MD_DEVICE_MESSAGE] = "";
     const int failed = scores->device->functions.read(scores->scores, slot, out, message);
@@ -306,8 +302,8 @@ medley_status md_device_sum(md_device_matrices *matrices, const size_t *kernels,
                             const double *weight, double *sum, medley_error *error)
 {
     char message[MD_DEVICE_MESSAGE] = "";
-    if (matrices->device->functions.sum(matrices->matrices, kernels, count, weight, sum,
-                                        message) != 0)
+    if (matrices->device->functions.sum(matrices->matrices, kernels, count, weight, sum, message) !=
+        0)
         return fail_on(matrices->device, message, error);
     return MEDLEY_OK;
 }

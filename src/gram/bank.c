@@ -378,10 +378,9 @@ medley_status md_bank_make(md_bank *bank, const medley_dataset *dataset,
                            const md_bank_options *options, medley_error *error)
 {
     MD_CLEARED(clear_builder)
-    struct builder builder = {
-        .bank = {.training_rows = dataset->rows, .threads = options->threads},
-        .options = options,
-        .error = error};
+    struct builder builder = {.bank = {.training_rows = dataset->rows, .threads = options->threads},
+                              .options = options,
+                              .error = error};
     md_bank *made = &builder.bank;
     *bank = (md_bank){0};
     MEDLEY_TRY(md_known_tables_make(&made->tables, dataset, error));

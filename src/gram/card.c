@@ -5,8 +5,8 @@
 
 enum { MOST_KERNELS = 65535 };               /* blocks of threads side by side */
 enum { MOST_ROWS = 1024 };                   /* changed rows at a time */
-static const double MOST_CHANGES = 64 << 20;  /* bytes of theirs */
-static const double MOST_DENSE = 8e9;         /* bytes of a sparse view, written out */
+static const double MOST_CHANGES = 64 << 20; /* bytes of theirs */
+static const double MOST_DENSE = 8e9;        /* bytes of a sparse view, written out */
 
 struct md_card {
     md_pool pool;
@@ -376,8 +376,8 @@ static void cut(struct description *piece, const struct description *whole, cons
 }
 
 medley_status md_card_add_others(const md_card *card, md_device_scores *scores, size_t most,
-                                 const md_prepared *others, const float *coefficient,
-                                 size_t labels, medley_error *error)
+                                 const md_prepared *others, const float *coefficient, size_t labels,
+                                 medley_error *error)
 {
     MD_CLEARED(clear_description) struct description whole = {0};
     MD_CLEARED(clear_description) struct description piece = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels of a bank on a card (device/device.h): prepared rows in the form that cards take, and what
- * is asked of them. */
+/* Kernels of a bank on a card (device/device.h): prepared rows in the form that cards take, and
+ * what is asked of them. */
 #ifndef MD_CARD_H
 #define MD_CARD_H
 
@@ -56,7 +56,7 @@ medley_status md_card_row_sums(const md_card *card, float *sum, medley_error *er
 /* Adds coefficient[kernel of the card][labels][other rows] times the values of other rows, which
  * are prepared for the same bank. */
 medley_status md_card_add_others(const md_card *card, md_device_scores *scores, size_t most,
-                                 const md_prepared *others, const float *coefficient,
-                                 size_t labels, medley_error *error);
+                                 const md_prepared *others, const float *coefficient, size_t labels,
+                                 medley_error *error);
 
 #endif

@@ -7,10 +7,13 @@
 /* Open rows and changes that are flushed together: enough for products at full speed, few
  * enough that looking at every example of an epoch with all of them costs little. */
 enum { MOST_OPEN = 64, FEWEST_OPEN = 16, DUE = 128 };
-enum { MOST_OPEN_ON_CARD = 496 }; /* a card is waited for once for all of them; no power of two, since
-                                   * scores of a row's labels are so far apart in the cache */
-enum { FIXED = 8 };                /* rows */
-enum { MANY = 8 };                 /* one changed row of so many */
+enum {
+    MOST_OPEN_ON_CARD = 496
+};                      /* a card is waited for once for all of them; no power of two, since
+                         * scores of a row's labels are so far apart in the cache */
+enum { OPEN_UNIT = 8 }; /* rows that a card likes to have together */
+enum { FIXED = 8 };     /* rows */
+enum { MANY = 8 };      /* one changed row of so many */
 static const double SHARE = 0.125; /* of the memory for values of the open rows */
 
 /* ---- creation ---- */
@@ -57,7 +60,8 @@ static size_t choose_open_most(const md_deferred *deferred, const md_deferred_op
     while (most > FEWEST_OPEN &&
            (double)most * (double)most * (double)kernels * sizeof(float) > room)
         most /= 2;
-    return md_max(most, options->longest);
+    most = md_max(most, options->longest);
+    return deferred->gram->card != NULL ? md_pieces(most, OPEN_UNIT) * OPEN_UNIT : most;
 }
 
 /* Room for everything but the slots' own; the sizes are known. */

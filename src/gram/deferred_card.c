@@ -34,8 +34,7 @@ static medley_status write_stale(md_deferred *deferred, medley_error *error)
         md_slot *slot = &deferred->slots[m];
         if (!is_attached(deferred, m) || !slot->is_stale)
             continue;
-        MEDLEY_TRY(
-            md_device_write(deferred->card, card_slot(deferred, m), slot->score, error));
+        MEDLEY_TRY(md_device_write(deferred->card, card_slot(deferred, m), slot->score, error));
         slot->is_stale = false;
         slot->is_filled = true;
     }
@@ -88,9 +87,7 @@ medley_status md_deferred_card_open(md_deferred *deferred, medley_error *error)
         if (!is_attached(deferred, m))
             continue;
         const size_t at = card_slot(deferred, m);
-        for (size_t l = 0; l < labels; l++)
-            memcpy(slot->open_score + l * most, opened.scores + (at * labels + l) * most,
-                   count * sizeof(float));
+        slot->open_score = opened.scores + at * labels * most;
         slot->values = opened.values + at * most * most;
         memset(slot->is_known, true, count);
     }

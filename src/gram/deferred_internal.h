@@ -9,13 +9,14 @@
 
 /* One kernel, or the mixture of all. */
 typedef struct md_slot {
-    md_pool pool;          /* of what follows */
-    float *score;          /* [labels][n] flushed; NULL: nobody has the slot */
-    bool live;             /* A may be something else than 0 */
-    float *open_score;     /* [labels][open_most] scores of the open rows */
-    float *entered;        /* [labels][open_most] changes since they were opened */
-    float *due;            /* [labels][due_most] changes that are not flushed yet */
-    float *values; /* [open_most][open_most] kernel values, of the rows that are known; the card's */
+    md_pool pool;      /* of what follows */
+    float *score;      /* [labels][n] flushed; NULL: nobody has the slot */
+    bool live;         /* A may be something else than 0 */
+    float *open_score; /* [labels][open_most] scores of the open rows */
+    float *entered;    /* [labels][open_most] changes since they were opened */
+    float *due;        /* [labels][due_most] changes that are not flushed yet */
+    float
+        *values; /* [open_most][open_most] kernel values, of the rows that are known; the card's */
     bool *is_known;        /* [open_most] */
     const float *replaced; /* [labels][n] A that replaces everything; NULL: none */
     float gain;            /* of replaced */

@@ -151,8 +151,8 @@ static medley_status choose_storage(md_gram *gram, const md_gram_options *option
             !md_kernel_has_weights(kernel) && !constant && gram->stored[m].sparse.start == NULL;
         wanted += full[m] ? each : 0;
     }
-    gram->streamed = options->device != NULL ||
-                     (memory > 0 && wanted + (double)gram->bytes > (double)memory);
+    gram->streamed =
+        options->device != NULL || (memory > 0 && wanted + (double)gram->bytes > (double)memory);
     if (options->device != NULL)
         return md_card_learn_means(gram->bank, options->device, gram->prepared, full, error);
     if (gram->streamed)

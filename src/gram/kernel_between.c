@@ -143,8 +143,7 @@ static medley_status score_all(const md_between *between, const md_expansion *te
                               .scores = scores,
                               .apart = apart};
     bool done;
-    MEDLEY_TRY(
-        md_between_card(&done, between, terms, term_count, labels, scores, apart, error));
+    MEDLEY_TRY(md_between_card(&done, between, terms, term_count, labels, scores, apart, error));
     if (done)
         return MEDLEY_OK;
     MEDLEY_TRY(

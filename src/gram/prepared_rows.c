@@ -367,8 +367,8 @@ struct viewing {
 static medley_status extract_one(void *context, size_t v, medley_error *error)
 {
     const struct viewing *viewing = context;
-    return md_view_extract(&viewing->prepared->views[v], &viewing->bank->views[v],
-                           viewing->dataset, error);
+    return md_view_extract(&viewing->prepared->views[v], &viewing->bank->views[v], viewing->dataset,
+                           error);
 }
 
 static medley_status extract_views(md_prepared *prepared, const md_bank *bank,

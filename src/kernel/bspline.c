@@ -67,9 +67,8 @@ static double exact_bspline(const void *state, double q)
 static void form_of_bspline(const void *state, md_device_form *form)
 {
     const struct bspline *bspline = state;
-    *form = (md_device_form){.quantity = MD_ON_DISTANCE2,
-                             .map = MD_MAP_HAT,
-                             .scale = md_float_factor(bspline->inverse)};
+    *form = (md_device_form){
+        .quantity = MD_ON_DISTANCE2, .map = MD_MAP_HAT, .scale = md_float_factor(bspline->inverse)};
 }
 
 const md_kernel_class md_kernel_bspline = {

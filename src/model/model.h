@@ -98,10 +98,10 @@ struct medley_model {
 
     /* the summary */
     char *method, *loss, *penalty;
-    char *scale;               /* of its views, as the option says it */
+    char *scale;                               /* of its views, as the option says it */
     char *device, *device_use, *device_reason; /* of a run; NULL in a loaded model */
-    char **names;              /* [block_count] */
-    medley_block_info *blocks; /* [block_count] */
+    char **names;                              /* [block_count] */
+    medley_block_info *blocks;                 /* [block_count] */
     medley_epoch *epochs;
     md_preselection preselection;
     medley_summary summary; /* pointers into the above, and the task's name */
@@ -127,14 +127,13 @@ typedef struct md_machine {
 
 /* scores[rows][outputs] of new data, that is of their row parts, without the bias; zeroed here. */
 medley_status md_model_score(const medley_model *model, const medley_dataset *dataset,
-                             const md_feature_ids *ids, const md_machine *machine,
-                             float *scores, medley_error *error);
+                             const md_feature_ids *ids, const md_machine *machine, float *scores,
+                             medley_error *error);
 
 /* The same in double precision as far as bodies are exact; left: the rows as the model's bank sees
  * them, without templates. */
 medley_status md_model_score_rows(const medley_model *model, const md_prepared *left,
-                                  const md_machine *machine, double *scores,
-                                  medley_error *error);
+                                  const md_machine *machine, double *scores, medley_error *error);
 medley_status md_model_score_exactly(const medley_model *model, const medley_dataset *dataset,
                                      const md_machine *machine, double *scores,
                                      medley_error *error);

@@ -150,8 +150,7 @@ static medley_status add_kernels(const medley_model *model, const md_prepared *l
 }
 
 medley_status md_model_score_rows(const medley_model *model, const md_prepared *left,
-                                  const md_machine *machine, double *scores,
-                                  medley_error *error)
+                                  const md_machine *machine, double *scores, medley_error *error)
 {
     const size_t count = left->rows * model->outputs;
     MD_OWNED(free) float *rounded = NULL;
@@ -174,8 +173,7 @@ medley_status md_fail_overflow(size_t row, medley_error *error)
 }
 
 medley_status md_model_score_exactly(const medley_model *model, const medley_dataset *dataset,
-                                     const md_machine *machine, double *scores,
-                                     medley_error *error)
+                                     const md_machine *machine, double *scores, medley_error *error)
 {
     MD_CLEARED(md_prepared_clear) md_prepared left = {0};
     md_bank bank = model->bank; /* borrows all of it: making prepared rows of new rows only reads */
@@ -252,14 +250,15 @@ static void add_row_weights(void *context, size_t chunk, size_t worker)
 }
 
 medley_status md_model_score(const medley_model *model, const medley_dataset *dataset,
-                             const md_feature_ids *ids, const md_machine *machine,
-                             float *scores, medley_error *error)
+                             const md_feature_ids *ids, const md_machine *machine, float *scores,
+                             medley_error *error)
 {
     memset(scores, 0, dataset->rows * model->outputs * sizeof *scores);
     if (model->term_count > 0)
         MEDLEY_TRY(add_terms(model, dataset, machine, scores, error));
     struct row_scores work = {.model = model, .ids = ids, .rows = dataset->rows, .scores = scores};
-    md_parallel_for(machine->threads, (dataset->rows + CHUNK_ROWS - 1) / CHUNK_ROWS, add_row_weights, &work);
+    md_parallel_for(machine->threads, (dataset->rows + CHUNK_ROWS - 1) / CHUNK_ROWS,
+                    add_row_weights, &work);
     for (size_t i = 0; i < dataset->rows * model->outputs; i++)
         if (!isfinite(scores[i]))
             return md_fail_overflow(i / model->outputs, error);

@@ -267,8 +267,7 @@ static medley_status check_sum(FILE *file, uint64_t bytes, const char *path, med
 }
 
 medley_status md_checkpoint_load(const char *path, const md_checkpoint_keys *keys,
-                                 md_state_walk walk, void *state, bool *found,
-                                 medley_error *error)
+                                 md_state_walk walk, void *state, bool *found, medley_error *error)
 {
     struct stat info;
     MD_CLEARED(close_reader) struct reader reader = {.file = fopen(path, "rb")};

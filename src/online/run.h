@@ -126,8 +126,7 @@ medley_status md_checkpoint_check(const char *path, medley_error *error);
 /* Fills the state. *found false: it was left alone, since there is no such file or an error was
  * found in time. A file of another run, or a damaged one, is an error. */
 medley_status md_checkpoint_load(const char *path, const md_checkpoint_keys *keys,
-                                 md_state_walk walk, void *state, bool *found,
-                                 medley_error *error);
+                                 md_state_walk walk, void *state, bool *found, medley_error *error);
 medley_status md_checkpoint_fail_damaged(const char *path, medley_error *error);
 
 /* ---- bound.c: a lower bound of the objective (--certify) ---- */

@@ -27,7 +27,7 @@ typedef struct md_packed_options {
     bool float64;      /* values are kept as float64, see below */
     bool by_rows;      /* kernels beyond the budget are computed some rows at a time, see below */
     const md_device *device; /* has the matrices, if it can; NULL: the processor does */
-    double ridge;      /* added to every diagonal, times the mean of that diagonal */
+    double ridge;            /* added to every diagonal, times the mean of that diagonal */
     const double *weight; /* [kernels] d > 0: kernels are K / d^2; NULL: all 1. Must outlive them */
     const medley_observer *observer; /* may be NULL; progress in stage "kernels" */
 } md_packed_options;
@@ -43,9 +43,9 @@ typedef struct md_packed_options {
  * never there as a whole. It is chosen, too, where not all kernels fit and a triangle is large (64
  * MB and more) beside the budget.
  *
- * device: it has the matrices of all kernels in single precision (with float64: of none), which must
- * fit its memory, but for linear and constant ones, which are factors; md_card_check says what it
- * can. Alone, not among ranks.
+ * device: it has the matrices of all kernels in single precision (with float64: of none), which
+ * must fit its memory, but for linear and constant ones, which are factors; md_card_check says what
+ * it can. Alone, not among ranks.
  *
  * comm: kernels are divided among its ranks, and memory is that of each rank. All ranks make the
  * same calls with the same arguments, and get the same results: of single kernels the bits of one

@@ -94,8 +94,7 @@ static medley_status learn_all(md_packed *packed, medley_error *error)
     return MEDLEY_OK;
 }
 
-medley_status md_packed_card_create(md_packed *packed, const md_device *device,
-                                    medley_error *error)
+medley_status md_packed_card_create(md_packed *packed, const md_device *device, medley_error *error)
 {
     const size_t count = packed->count;
     MD_OWNED(free) bool *wanted = NULL;
@@ -167,8 +166,7 @@ static void put_results(const md_packed *packed, md_chosen chosen, size_t count,
             norm2[place] = value > 0 ? value : 0;
         }
         for (size_t i = 0; y != NULL && i < n; i++)
-            y[place * n + i] =
-                scale * card->y[k * n + i] + (ridge != 0 ? ridge * own[i] : 0);
+            y[place * n + i] = scale * card->y[k * n + i] + (ridge != 0 ? ridge * own[i] : 0);
     }
 }
 
@@ -184,8 +182,8 @@ medley_status md_packed_card_product(md_packed *packed, md_chosen chosen, const 
     if (y != NULL && !as_it_is)
         MEDLEY_TRY(make_room(card, count, n, error));
     if (as_it_is) {
-        MEDLEY_TRY(md_device_multiply(card->matrices, card->kernels, count, x, stride, norm2, y,
-                                      error));
+        MEDLEY_TRY(
+            md_device_multiply(card->matrices, card->kernels, count, x, stride, norm2, y, error));
         for (size_t k = 0; norm2 != NULL && k < count; k++)
             norm2[k] = norm2[k] > 0 ? norm2[k] : 0;
         return MEDLEY_OK;

@@ -74,8 +74,8 @@ struct md_packed {
     double *grand;    /* [count] mean of these */
     double *diagonal; /* [count] what the ridge adds to the diagonal */
 
-    md_packed_card *card; /* has the matrices of all kernels that are no factors; NULL: there is none.
-                           * Otherwise it is by rows, and there are no triangles. */
+    md_packed_card *card; /* has the matrices of all kernels that are no factors; NULL: there is
+                           * none. Otherwise it is by rows, and there are no triangles. */
 
     double *trace, *spread; /* [count] */
     double *frobenius2;     /* [count] squared norm of the matrix */

@@ -233,8 +233,7 @@ static medley_status copy_epochs(md_builder *b)
     return MEDLEY_OK;
 }
 
-static medley_status tell_device(medley_model *model, const md_device_use *use,
-                                 medley_error *error)
+static medley_status tell_device(medley_model *model, const md_device_use *use, medley_error *error)
 {
     const bool used = use->what[0] != '\0';
     MEDLEY_TRY(copy_text(&model->device, used ? use->name : "cpu", error));

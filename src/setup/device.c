@@ -45,8 +45,7 @@ medley_status md_problem_find_device(const md_device **device, md_problem *probl
     const char *description = problem->options->device;
     medley_error why = {0};
     *device = NULL;
-    if (md_device_is_cpu(description) ||
-        (md_device_is_auto(description) && work < WORTH_A_CARD))
+    if (md_device_is_cpu(description) || (md_device_is_auto(description) && work < WORTH_A_CARD))
         return MEDLEY_OK;
     MEDLEY_TRY(open_device(problem, error));
     if (problem->device == NULL)

@@ -12,8 +12,8 @@ static size_t list_wanted(bool *wanted, const md_bank *bank)
     size_t count = 0;
     for (size_t m = 0; m < bank->count; m++) {
         const md_kernel *kernel = &bank->kernels[m];
-        wanted[m] = !md_kernel_has_weights(kernel) &&
-                    (kernel->class == NULL || !kernel->class->constant);
+        wanted[m] =
+            !md_kernel_has_weights(kernel) && (kernel->class == NULL || !kernel->class->constant);
         count += wanted[m];
     }
     return count;

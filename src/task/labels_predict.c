@@ -204,8 +204,7 @@ static medley_status score_rows(const struct decoding *d, medley_error *error)
     const size_t count = model->outputs;
     const size_t size = d->dataset->rows * count;
     float *score = d->prediction->score;
-    const md_machine machine =
-        md_machine_of(d->options, d->prediction);
+    const md_machine machine = md_machine_of(d->options, d->prediction);
     if (model->bias == NULL && count == model->labels.count)
         return md_model_score(model, d->dataset, &d->ids, &machine, score, error);
     MD_OWNED(free) float *outputs = NULL;

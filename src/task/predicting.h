@@ -35,9 +35,8 @@ medley_status md_tree_compare(medley_evaluation *evaluation, const md_request *r
 static inline md_machine md_machine_of(const medley_predict_options *options,
                                        medley_prediction *prediction)
 {
-    return (md_machine){.threads = options->threads,
-                        .device = options->device,
-                        .device_name = prediction->device};
+    return (md_machine){
+        .threads = options->threads, .device = options->device, .device_name = prediction->device};
 }
 
 /* Only parsers look at a column of tags. */

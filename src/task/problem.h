@@ -91,7 +91,7 @@ struct md_problem {
     const md_task *task;
     const struct md_method *method;
     size_t threads;
-    size_t memory; /* bytes for kernel values and features, of this process */
+    size_t memory;     /* bytes for kernel values and features, of this process */
     md_device *device; /* NULL: none was looked for, or there is none */
     md_device_use device_use;
 

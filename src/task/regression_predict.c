@@ -27,8 +27,7 @@ medley_status md_regression_predict(medley_prediction *prediction, const md_requ
     const size_t rows = prediction->rows;
     MEDLEY_TRY(md_new(&prediction->value, rows, sizeof *prediction->value, error));
     const md_machine machine = md_machine_of(&request->options, prediction);
-    MEDLEY_TRY(
-        md_model_score_exactly(model, request->dataset, &machine, prediction->value, error));
+    MEDLEY_TRY(md_model_score_exactly(model, request->dataset, &machine, prediction->value, error));
     for (size_t r = 0; r < rows; r++)
         prediction->value[r] += model->bias ? model->bias[0] : 0;
     prediction->seconds_score = md_clock_seconds() - start;

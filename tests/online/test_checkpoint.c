@@ -118,14 +118,17 @@ static void a_damaged_checkpoint_is_refused_before_it_is_used(void **state)
     assert_int_equal(md_checkpoint_save(path, 7, walk_small, &written, NULL), MEDLEY_OK);
     char *bytes = read_whole(path, &size);
     struct small_state read = {0};
-    assert_int_equal(md_checkpoint_load(path, &(md_checkpoint_keys){7, 8}, walk_small, &read, &found, NULL), MEDLEY_OK);
+    assert_int_equal(
+        md_checkpoint_load(path, &(md_checkpoint_keys){7, 8}, walk_small, &read, &found, NULL),
+        MEDLEY_OK);
     assert_true(found);
     assert_memory_equal(read.numbers, written.numbers, sizeof read.numbers);
     for (size_t at = 0; at < size; at++) {
         struct small_state untouched = {0};
         bytes[at] ^= 1;
         write_whole(path, bytes, size);
-        assert_true(md_checkpoint_load(path, &(md_checkpoint_keys){7, 8}, walk_small, &untouched, &found, NULL) < 0);
+        assert_true(md_checkpoint_load(path, &(md_checkpoint_keys){7, 8}, walk_small, &untouched,
+                                       &found, NULL) < 0);
         assert_false(found);
         assert_int_equal(untouched.shown, 0);
         bytes[at] ^= 1;
@@ -133,7 +136,8 @@ static void a_damaged_checkpoint_is_refused_before_it_is_used(void **state)
     for (size_t length = 0; length < size; length++) {
         struct small_state untouched = {0};
         write_whole(path, bytes, length);
-        assert_true(md_checkpoint_load(path, &(md_checkpoint_keys){7, 8}, walk_small, &untouched, &found, NULL) < 0);
+        assert_true(md_checkpoint_load(path, &(md_checkpoint_keys){7, 8}, walk_small, &untouched,
+                                       &found, NULL) < 0);
         assert_int_equal(untouched.shown, 0);
     }
     free(bytes);
