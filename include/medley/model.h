@@ -250,9 +250,9 @@ typedef struct medley_summary {
                                                 the model was loaded */
     size_t preselected_count;
     size_t preselected_rows; /**< that they were judged by */
-    double wanted_gap; /**< of online methods that end at a gap (option gap): which; NaN: others,
-                            or a loaded model */
-    const char *device;        /**< "cpu", or the name of a card; a loaded model: "" */
+    double wanted_gap;  /**< of online methods that end at a gap (option gap): which; NaN: others,
+                             or a loaded model */
+    const char *device; /**< "cpu", or the name of a card; a loaded model: "" */
     const char *device_use;    /**< what ran there, if it is a card: "values and scores of 8
                                     kernels"; else "" */
     const char *device_reason; /**< why no card was used, where one would expect it; else "" */
@@ -353,7 +353,7 @@ typedef struct medley_predict_options {
 /** The defaults: labels and scores, on all processors. */
 #define MEDLEY_PREDICT_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(medley_predict_options), 0, false, false, 0, NULL, NULL, NULL                           \
+        sizeof(medley_predict_options), 0, false, false, 0, NULL, NULL, NULL                       \
     }
 
 /**
@@ -444,7 +444,10 @@ typedef struct medley_evaluation {
 #define MEDLEY_EVALUATION_INIT                                                                     \
     {                                                                                              \
         sizeof(medley_evaluation), 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, {0}                                                         \
+            0, 0, 0, 0, 0, 0, 0, 0, 0,                                                             \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
     }
 
 /** Start with MEDLEY_EVALUATE_OPTIONS_INIT. */
