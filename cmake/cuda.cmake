@@ -38,3 +38,11 @@ add_custom_command(OUTPUT ${plugin}
 add_custom_target(medley_cuda ALL DEPENDS ${plugin})
 add_dependencies(medley_cuda_plugin medley_cuda)
 install(FILES ${plugin} DESTINATION ${CMAKE_INSTALL_LIBDIR}/medley)
+if(MEDLEY_BENCH)
+  set(limits ${PROJECT_BINARY_DIR}/bench/card_limits)
+  add_custom_command(OUTPUT ${limits}
+                     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/bench
+                     COMMAND ${MEDLEY_NVCC} ${cuda_flags} -cudart static -o ${limits} ${PROJECT_SOURCE_DIR}/bench/card_limits.cu
+                     DEPENDS ${PROJECT_SOURCE_DIR}/bench/card_limits.cu COMMENT "Compiling bench/card_limits.cu" VERBATIM)
+  add_custom_target(card_limits ALL DEPENDS ${limits})
+endif()
