@@ -113,7 +113,7 @@ static double add(struct adding *a, size_t first, size_t count)
         a->row[i] = (first + i) % a->n;
     check(md_device_read(a->scores, 0, a->out, &error), &error);
     const double begin = md_clock_seconds();
-    check(md_device_add(a->scores, a->row, count, a->change, &error), &error);
+    check(md_device_add(a->scores, a->row, count, a->change, false, &error), &error);
     check(md_device_read(a->scores, 0, a->out, &error), &error);
     return md_clock_seconds() - begin;
 }

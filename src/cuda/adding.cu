@@ -200,7 +200,7 @@ size_t card_parcel_bytes(const card_scores *s, size_t rows)
 
 static char *scratch_row(const card_scores *s, size_t i)
 {
-    return s->scratch + i * card_row_bytes(s->bank);
+    return s->scratch + i * card_scratch_bytes(s->bank);
 }
 
 static parcel received(const card_scores *s, size_t rows)
@@ -225,7 +225,7 @@ static bool add_values(card_scores *s, adding a, const card_waiting *w, const ca
     a.labels = s->labels;
     a.first_change = p->first;
     a.change_stride = (unsigned)w->rows;
-    if (s->bank->precise)
+    if (w->precise)
         add_labels<float>(a, s->slots, stream);
     else
         add_labels<__half>(a, s->slots, stream);
@@ -244,8 +244,9 @@ static bool add_portion(card_scores *s, const card_waiting *w, const card_portio
     a.place = there.place + p->first;
     a.scores = s->scores;
     a.stride = bank->stride;
-    return card_values(bank, left, w->own, (void *const *)(there.fresh_place + p->fresh_first),
-                       bank->on->stream, message) ||
+    return card_values(bank, left, w->own, w->precise,
+                       (void *const *)(there.fresh_place + p->fresh_first), bank->on->stream,
+                       message) ||
            add_values(s, a, w, p, message);
 }
 
@@ -263,10 +264,11 @@ bool card_settle(card_scores *s, char *message)
 /* Sends changes, and where values of their rows are, or where they go. rows: of the bank, NULL:
  * others. */
 bool card_send(card_scores *s, const size_t *rows, size_t count, const float *change,
-               card_rows left, char *message)
+               card_rows left, bool precise, char *message)
 {
     card_bank *bank = s->bank;
     const size_t changes = (size_t)s->slots * s->labels * count;
+    const bool keeps = rows != NULL && precise == bank->precise;
     if (card_settle(s, message) || take_turn(s, message))
         return true;
     const parcel here = open_parcel(s->sent[s->turn], count, changes);
@@ -278,9 +280,9 @@ bool card_send(card_scores *s, const size_t *rows, size_t count, const float *ch
     memset(portions, 0, sizeof s->changes.portions);
     for (size_t i = 0; i < count; i++) {
         const size_t row = rows != NULL ? rows[i] : i;
-        void *values = rows != NULL ? bank->kept[row] : NULL;
+        void *values = keeps ? bank->kept[row] : NULL;
         const bool known = values != NULL;
-        if (!known && rows != NULL)
+        if (!known && keeps)
             values = card_bank_keep(bank, row);
         if (values == NULL) {
             if (in_scratch == s->scratch_rows) { /* what it holds must be added up first */
@@ -307,6 +309,7 @@ bool card_send(card_scores *s, const size_t *rows, size_t count, const float *ch
     s->changes.rows = count;
     s->changes.left = left;
     s->changes.own = rows != NULL;
+    s->changes.precise = precise;
     s->changes.count = used + 1;
     return false;
 }
@@ -341,5 +344,6 @@ bool card_enter(card_scores *s, unsigned count, char *message)
 
 bool card_can_enter(const card_scores *s)
 {
-    return s->changes.rows > 0 && s->changes.rows <= CARD_ENTERED && s->most_open % FOUR == 0;
+    return s->changes.rows > 0 && s->changes.rows <= CARD_ENTERED &&
+           s->changes.precise == s->bank->precise && s->most_open % FOUR == 0;
 }

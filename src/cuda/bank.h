@@ -67,6 +67,12 @@ static inline size_t card_row_bytes(const card_bank *bank)
     return bank->kernels * bank->stride * card_value_size(bank);
 }
 
+/* In single precision, in any case. */
+static inline size_t card_scratch_bytes(const card_bank *bank)
+{
+    return bank->kernels * bank->stride * sizeof(float);
+}
+
 /* Room for so many rows like those of the bank. */
 bool card_room_make(card_room *room, card_bank *bank, card_pool *pool, size_t rows, char *message);
 void card_room_free(card_room *room); /* what the processor has of it */
@@ -84,7 +90,7 @@ void card_matrices_functions(md_device_functions *functions);
 
 /* Values of left rows with all rows of the bank, before the roots: place[i] is where those of left
  * row i go, [kernels][stride]. own: left rows are rows of the bank. */
-bool card_values(const card_bank *bank, card_rows left, bool own, void *const *place,
+bool card_values(const card_bank *bank, card_rows left, bool own, bool precise, void *const *place,
                  cudaStream_t stream, char *message);
 
 /* The same with some rows of the bank, right.index, stride values from kernel to kernel. */

@@ -283,8 +283,9 @@ static bool fill(card_matrices *m, char *message)
     }
     for (size_t i = 0; i < m->n; i++)
         place[i] = m->values + i * m->row;
-    const bool failed = card_put_new(bank->on, &m->pool, &on_card, place, m->n, message) ||
-                        card_values(bank, bank->own.rows, true, on_card, bank->on->stream, message);
+    const bool failed =
+        card_put_new(bank->on, &m->pool, &on_card, place, m->n, message) ||
+        card_values(bank, bank->own.rows, true, true, on_card, bank->on->stream, message);
     free(place);
     return failed;
 }

@@ -14,12 +14,14 @@ static bool card_nothing_to_add(const card_scores *s, size_t count)
     return count == 0 || s->bank->rows == 0 || s->slots == 0 || s->labels == 0;
 }
 
-static int add(void *context, const size_t *rows, size_t count, const float *change, char *message)
+static int add(void *context, const size_t *rows, size_t count, const float *change, bool precisely,
+               char *message)
 {
     card_scores *s = (card_scores *)context;
     return !card_nothing_to_add(s, count) &&
            (card_scores_turn(s, message) ||
-            card_send(s, rows, count, change, s->bank->own.rows, message) ||
+            card_send(s, rows, count, change, s->bank->own.rows, precisely || s->bank->precise,
+                      message) ||
             (s->most_open == 0 &&
              card_settle(s, message))); /* else those that are opened come first */
 }
@@ -35,7 +37,7 @@ static int add_others(void *context, const md_device_rows *rows, const float *ch
         return 1;
     s->has_others = true;
     return card_room_fill(&s->others, s->bank, rows, message) ||
-           card_send(s, NULL, rows->rows, change, s->others.rows, message) ||
+           card_send(s, NULL, rows->rows, change, s->others.rows, s->bank->precise, message) ||
            card_settle(s, message);
 }
 
@@ -163,7 +165,7 @@ static bool make_slots(card_scores *s, const md_device_slots *slots, char *messa
 
 static bool make_scratch(card_scores *s, char *message)
 {
-    const size_t bytes = card_row_bytes(s->bank);
+    const size_t bytes = card_scratch_bytes(s->bank);
     const size_t fits = bytes > 0 ? SCRATCH / bytes : 1;
     const size_t fewest = card_pieces(s->most, CARD_PORTIONS - 4); /* portions of a call */
     size_t rows = card_least(fits > fewest ? fits : fewest, s->most);

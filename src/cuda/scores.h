@@ -26,7 +26,7 @@ enum { CARD_PORTIONS = 64 };
 struct card_waiting {
     size_t rows; /* 0: there are none */
     card_rows left;
-    bool own;
+    bool own, precise;
     card_portion portions[CARD_PORTIONS];
     size_t count;
 };
@@ -41,7 +41,7 @@ struct card_scores {
     unsigned *slot_kernel; /* [kernels] */
     float *weight;         /* [kernels] */
     float *scores;         /* [slots][labels][stride of the bank] */
-    char *scratch;         /* values that are not kept */
+    char *scratch;         /* values that are not kept, in any precision */
     unsigned scratch_rows;
     card_room others;
     bool has_others;
@@ -75,9 +75,9 @@ bool card_scores_turn(const card_scores *s, char *message);
 /* Bytes of a call with so many rows. */
 size_t card_parcel_bytes(const card_scores *s, size_t rows);
 /* Changes are sent, and added when they are settled, which everything else that is done to scores
- * waits for. rows: of the bank, NULL: others. */
+ * waits for. rows: of the bank, NULL: others. precise: by values in single precision. */
 bool card_send(card_scores *s, const size_t *rows, size_t count, const float *change,
-               card_rows left, char *message);
+               card_rows left, bool precise, char *message);
 bool card_settle(card_scores *s, char *message);
 /* Adds the changes that are waiting to s->entered_scores, of so many rows s->entered_index. */
 bool card_enter(card_scores *s, unsigned count, char *message);

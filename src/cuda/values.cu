@@ -325,19 +325,19 @@ template <typename T, int ROWS> static void launch(const tile_job &job, cudaStre
     tile_of_values<T, ROWS><<<grid, THREADS, 0, stream>>>(job);
 }
 
-/* Few rows take low tiles, and so do few columns, so that there are more of them. */
+/* Few rows take low tiles, and so do few columns, so that there are more of them. Higher ones than
+ * these would keep too few threads busy, since each has its sums in registers. */
 template <typename T> static void launch_fitting(const tile_job &job, cudaStream_t stream)
 {
-    enum { TALL = 8, MEDIUM = 4, LOW = 2, FEW_COLUMNS = 4096 };
+    enum { HIGH = 4, LOW = 2, FEW_COLUMNS = 4096 };
     if (job.left.rows <= LOW * ACROSS || job.right.rows <= FEW_COLUMNS)
         launch<T, LOW>(job, stream);
-    else if (job.left.rows <= MEDIUM * ACROSS)
-        launch<T, MEDIUM>(job, stream);
     else
-        launch<T, TALL>(job, stream);
+        launch<T, HIGH>(job, stream);
 }
 
-static bool compute(const card_bank *bank, tile_job job, cudaStream_t stream, char *message)
+static bool compute(const card_bank *bank, tile_job job, bool precise, cudaStream_t stream,
+                    char *message)
 {
     job.group = bank->group;
     job.kernel = bank->card_kernel;
@@ -345,14 +345,14 @@ static bool compute(const card_bank *bank, tile_job job, cudaStream_t stream, ch
     job.is_unit = bank->is_unit;
     if (job.left.rows == 0 || job.right.rows == 0 || bank->groups == 0)
         return false;
-    if (bank->precise)
+    if (precise)
         launch_fitting<float>(job, stream);
     else
         launch_fitting<__half>(job, stream);
     return card_failed(cudaGetLastError(), "computing kernel values", message);
 }
 
-bool card_values(const card_bank *bank, card_rows left, bool own, void *const *place,
+bool card_values(const card_bank *bank, card_rows left, bool own, bool precise, void *const *place,
                  cudaStream_t stream, char *message)
 {
     tile_job job;
@@ -362,7 +362,7 @@ bool card_values(const card_bank *bank, card_rows left, bool own, void *const *p
     job.own = own;
     job.place = place;
     job.stride = bank->stride;
-    return compute(bank, job, stream, message);
+    return compute(bank, job, precise, stream, message);
 }
 
 bool card_values_of(const card_bank *bank, card_rows left, card_rows right, size_t stride,
@@ -375,7 +375,7 @@ bool card_values_of(const card_bank *bank, card_rows left, card_rows right, size
     job.own = true;
     job.place = place;
     job.stride = stride;
-    return compute(bank, job, stream, message);
+    return compute(bank, job, bank->precise, stream, message);
 }
 
 bool card_square_values(const card_bank *bank, const unsigned *index, unsigned rows,
@@ -395,5 +395,5 @@ bool card_square_values(const card_bank *bank, const unsigned *index, unsigned r
                                                      stream),
                                      "clearing values", message))
         return true;
-    return compute(bank, job, stream, message);
+    return compute(bank, job, bank->precise, stream, message);
 }

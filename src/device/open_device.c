@@ -202,10 +202,11 @@ static medley_status told(const md_device_scores *scores, int failed, const char
 }
 
 medley_status md_device_add(md_device_scores *scores, const size_t *rows, size_t count,
-                            const float *change, medley_error *error)
+                            const float *change, bool precisely, medley_error *error)
 {
     char message[MD_DEVICE_MESSAGE] = "";
-    const int failed = scores->device->functions.add(scores->scores, rows, count, change, message);
+    const int failed =
+        scores->device->functions.add(scores->scores, rows, count, change, precisely, message);
     return told(scores, failed, message, error);
 }
 

@@ -44,7 +44,7 @@ void md_device_scores_free(md_device_scores *scores);
 MD_OWNER(md_device_scores_free, md_device_scores)
 
 medley_status md_device_add(md_device_scores *scores, const size_t *rows, size_t count,
-                            const float *change, medley_error *error);
+                            const float *change, bool precisely, medley_error *error);
 medley_status md_device_add_others(md_device_scores *scores, const md_device_rows *rows,
                                    const float *change, medley_error *error);
 medley_status md_device_expect(md_device_scores *scores, const size_t *rows, size_t count,

@@ -312,7 +312,7 @@ medley_status md_card_row_sums(const md_card *card, float *sum, medley_error *er
         const size_t count = md_min(card->row_count - first, most);
         for (size_t i = 0; i < count; i++)
             rows[i] = first + i;
-        MEDLEY_TRY(md_device_add(scores, rows, count, ones, error));
+        MEDLEY_TRY(md_device_add(scores, rows, count, ones, true, error));
     }
     for (size_t k = 0; k < card->kernels; k++)
         MEDLEY_TRY(md_device_read(scores, k, sum + k * card->row_count, error));

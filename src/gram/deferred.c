@@ -259,6 +259,7 @@ static void make_due(md_deferred *deferred, size_t row)
 static medley_status flush_replaced(md_deferred *deferred, medley_error *error)
 {
     bool any = false;
+    deferred->precisely = true;
     for (size_t m = 0; m < deferred->count; m++) {
         const md_slot *slot = &deferred->slots[m];
         any = any || slot->replaced != NULL;
@@ -301,7 +302,10 @@ medley_status md_deferred_close(md_deferred *deferred, medley_error *error)
 {
     MEDLEY_TRY(leave_open_rows(deferred, error));
     MEDLEY_TRY(md_deferred_flush(deferred, error));
-    MEDLEY_TRY(flush_replaced(deferred, error));
+    const medley_status status = flush_replaced(deferred, error);
+    deferred->precisely = false;
+    if (status != MEDLEY_OK)
+        return status;
     if (deferred->card != NULL)
         return md_deferred_card_read(deferred, error);
     return md_deferred_gather_all(deferred, error);

@@ -68,7 +68,7 @@ medley_status md_deferred_card_flush(md_deferred *deferred, medley_error *error)
         const size_t count = md_min(due - first, deferred->card_most);
         pack_changes(deferred, first, count);
         MEDLEY_TRY(md_device_add(deferred->card, deferred->due_row + first, count,
-                                 deferred->card_change, error));
+                                 deferred->card_change, deferred->precisely, error));
     }
     md_card_count(deferred->gram->card, &deferred->counts.computed, &deferred->counts.found);
     return MEDLEY_OK;

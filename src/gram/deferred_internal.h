@@ -105,6 +105,7 @@ struct md_deferred {
 
     md_device_scores *card; /* NULL: the processor does all this */
     size_t card_slots, card_most;
+    bool precisely;     /* what is flushed: all of A, for good */
     float *card_change; /* [card_slots][labels][card_most] */
 };
 

@@ -354,11 +354,13 @@ static medley_status find_dual(struct run *run)
 }
 
 /* The theta that is returned, and its objective. Scores drift by rounding: those of the last theta
- * are renewed too, unless that takes another pass over kernels that are not kept. */
+ * are renewed too, unless that takes the processor another pass over kernels that are not kept. A
+ * card has learnt by rounded values, and renews by exact ones: what is told of a model, and what is
+ * certified, are of the model as it is saved. */
 static medley_status finish(struct run *run)
 {
     const md_gram *gram = run->problem->online->gram;
-    const bool streamed = gram != NULL && md_gram_is_streamed(gram);
+    const bool streamed = gram != NULL && md_gram_is_streamed(gram) && !md_gram_is_on_card(gram);
     MD_CLEARED(md_theta_copy_clear) md_theta_copy last = {0};
     if (run->online.settings.rule->bound != NULL) {
         const md_bound bound = run->online.settings.rule->bound(&run->online);

@@ -89,6 +89,8 @@ static medley_status write_section(md_report *report, medley_error *error)
     number(html, "temperature of probabilities", s->temperature);
     row(html, "seed", md_figure_count((size_t)s->seed).text);
     count(html, "threads", s->threads);
+    if (s->device_use[0] != '\0')
+        row(html, "card", s->device);
     if (s->peak_rss_mb > 0)
         number(html, "peak memory, MB", nearbyint(s->peak_rss_mb));
     if (report->measured)

@@ -30,38 +30,46 @@ static void make_kernels_of_weights(md_problem *problem)
     }
 }
 
-/* Was the checkpoint that the run goes on from written by a run on a card? One that cannot be read
- * is found out later. */
-static bool goes_on_from_card(const medley_options *options)
+/* Where the run that is gone on with has been, by its checkpoint; one that cannot be read is found
+ * out later. */
+enum origin { NO_RUN, PROCESSOR, CARD };
+
+static enum origin find_origin(const medley_options *options)
 {
     md_checkpoint_head head = {0};
     if (!options->resume || options->checkpoint == NULL)
-        return false;
+        return NO_RUN;
     FILE *file = fopen(options->checkpoint, "rb");
     if (file == NULL)
-        return false;
+        return NO_RUN;
     const bool whole = fread(&head, sizeof head, 1, file) == 1;
     fclose(file);
-    return whole && memcmp(head.magic, MD_CHECKPOINT_MAGIC, sizeof head.magic) == 0 &&
-           (head.key & MD_KEY_OF_CARD) != 0;
+    if (!whole || memcmp(head.magic, MD_CHECKPOINT_MAGIC, sizeof head.magic) != 0)
+        return NO_RUN;
+    return (head.key & MD_KEY_OF_CARD) != 0 ? CARD : PROCESSOR;
 }
 
 medley_status md_online_choose_device(md_problem *problem, medley_error *error)
 {
     md_online_side *side = problem->online;
+    const enum origin origin = find_origin(problem->options);
     const md_device *device = NULL;
+    medley_error refusal = {0};
     MD_OWNED(free) bool *wanted = NULL;
     if (side->gram != NULL) /* that of the run before, wherever it is */
         return MEDLEY_OK;
     MEDLEY_TRY(md_new(&wanted, problem->bank.count, sizeof *wanted, error));
     const md_card_wish wish = {
         .bank = &problem->bank, .rows = &problem->prepared, .wanted = wanted};
+    if (origin == PROCESSOR)
+        (void)md_fail(&refusal, MEDLEY_USAGE,
+                      "the checkpoint is of a run on the processor, which goes on there; use "
+                      "`device=cpu`, or leave out `resume` to start anew");
     if (list_wanted(wanted, &problem->bank) > 0)
-        MEDLEY_TRY(md_problem_find_device(&device, problem, &wish,
-                                          md_card_work(&wish, problem->prepared.rows),
-                                          &(medley_error){0}, error));
+        MEDLEY_TRY(md_problem_find_device(
+            &device, problem, &wish, md_card_work(&wish, problem->prepared.rows), &refusal, error));
     side->on_card = device != NULL;
-    if (device != NULL || goes_on_from_card(problem->options))
+    if (device != NULL || origin == CARD)
         make_kernels_of_weights(problem);
     return MEDLEY_OK;
 }

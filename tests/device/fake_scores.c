@@ -91,7 +91,21 @@ static void add_row(const fake_scores *s, const float *values, const md_device_r
         }
 }
 
-static int add(void *context, const size_t *rows, size_t count, const float *change, char *message)
+/* By values that are not kept. */
+static void add_precisely(fake_scores *s, size_t row, const float *change, size_t count, size_t i)
+{
+    fake_bank *bank = s->bank;
+    float *values = fake_array(bank->kernels * bank->own.rows, sizeof *values);
+    bank->precise = true;
+    fake_fill_values(bank, &bank->own, row, true, values);
+    bank->precise = false;
+    bank->computed++;
+    add_row(s, values, &bank->own, row, change, count, i);
+    free(values);
+}
+
+static int add(void *context, const size_t *rows, size_t count, const float *change, bool precisely,
+               char *message)
 {
     fake_scores *s = context;
     fake_bank *bank = s->bank;
@@ -100,6 +114,10 @@ static int add(void *context, const size_t *rows, size_t count, const float *cha
     fake_demand(count <= s->slots.most, "more rows have changed than were announced");
     for (size_t i = 0; i < count; i++) {
         fake_demand(rows[i] < bank->own.rows, "a row has changed that is none");
+        if (precisely && !bank->precise) {
+            add_precisely(s, rows[i], change, count, i);
+            continue;
+        }
         const bool known = bank->kept[rows[i]] != NULL;
         bank->found += known;
         bank->computed += !known;
