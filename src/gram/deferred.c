@@ -232,27 +232,47 @@ medley_status md_deferred_expect(md_deferred *deferred, const size_t *rows, size
 
 /* ---- replaced coefficients ---- */
 
-static bool is_support(const md_deferred *deferred, size_t row)
+/* Rows with a coefficient of any slot; arrays are gone through as they lie in memory. */
+static void find_support(const md_deferred *deferred, bool *support)
 {
+    const size_t n = deferred->n;
     for (size_t m = 0; m < deferred->count; m++) {
         const float *replaced = deferred->slots[m].replaced;
         for (size_t l = 0; replaced != NULL && l < deferred->labels; l++)
-            if (replaced[l * deferred->n + row] != 0)
-                return true;
+            for (size_t row = 0; row < n; row++)
+                support[row] |= replaced[l * n + row] != 0;
     }
-    return false;
 }
 
-static void make_due(md_deferred *deferred, size_t row)
+/* The coefficients of the rows that are due. */
+static void fill_due(const md_deferred *deferred)
 {
-    const size_t d = deferred->due_count++;
-    deferred->due_row[d] = row;
     for (size_t m = 0; m < deferred->count; m++) {
         const md_slot *slot = &deferred->slots[m];
-        for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++)
-            slot->due[l * deferred->due_most + d] =
-                slot->replaced ? slot->gain * slot->replaced[l * deferred->n + row] : 0;
+        for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++) {
+            const float *replaced =
+                slot->replaced != NULL ? slot->replaced + l * deferred->n : NULL;
+            float *due = slot->due + l * deferred->due_most;
+            for (size_t d = 0; d < deferred->due_count; d++)
+                due[d] = replaced != NULL ? slot->gain * replaced[deferred->due_row[d]] : 0;
+        }
     }
+}
+
+static medley_status flush_support(md_deferred *deferred, medley_error *error)
+{
+    MD_OWNED(free) bool *support = NULL;
+    MEDLEY_TRY(md_new(&support, deferred->n, sizeof *support, error));
+    find_support(deferred, support);
+    for (size_t row = 0; row < deferred->n; row++) {
+        if (support[row])
+            deferred->due_row[deferred->due_count++] = row;
+        if (deferred->due_count < deferred->due_most && row + 1 < deferred->n)
+            continue;
+        fill_due(deferred);
+        MEDLEY_TRY(md_deferred_flush(deferred, error));
+    }
+    return MEDLEY_OK;
 }
 
 /* Nothing is due when this begins. */
@@ -269,17 +289,12 @@ static medley_status flush_replaced(md_deferred *deferred, medley_error *error)
         if (deferred->card != NULL)
             md_deferred_card_scale(deferred, m, 0, deferred->labels, 0);
     }
-    for (size_t row = 0; any && row < deferred->n; row++) {
-        if (!is_support(deferred, row))
-            continue;
-        if (deferred->due_count == deferred->due_most)
-            MEDLEY_TRY(md_deferred_flush(deferred, error));
-        make_due(deferred, row);
-    }
+    if (any)
+        MEDLEY_TRY(flush_support(deferred, error));
     for (size_t m = 0; m < deferred->count; m++)
         deferred->slots[m].replaced = NULL;
     deferred->is_partial = deferred->is_partial || any;
-    return md_deferred_flush(deferred, error);
+    return MEDLEY_OK;
 }
 
 void md_deferred_replace(md_deferred *deferred, size_t m, const float *coefficient, float gain)

@@ -178,7 +178,9 @@ void md_online_refresh_norms(md_online *online);
 /* Score caches are computed anew, unless that takes another pass over kernels; and norms. */
 medley_status md_online_make_exact(md_online *online, medley_error *error);
 
-/* Score caches are computed anew, if there were enough changes since; norms are to be refreshed. */
+/* Score caches are computed anew, in any case or if there were enough changes since; norms are to
+ * be refreshed. */
+medley_status md_online_renew_all(md_online *online, medley_error *error);
 medley_status md_online_renew(md_online *online, medley_error *error);
 
 #endif

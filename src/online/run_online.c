@@ -360,7 +360,7 @@ static medley_status find_dual(struct run *run)
 static medley_status finish(struct run *run)
 {
     const md_gram *gram = run->problem->online->gram;
-    const bool streamed = gram != NULL && md_gram_is_streamed(gram) && !md_gram_is_on_card(gram);
+    const bool streamed = gram != NULL && md_gram_is_streamed(gram);
     MD_CLEARED(md_theta_copy_clear) md_theta_copy last = {0};
     if (run->online.settings.rule->bound != NULL) {
         const md_bound bound = run->online.settings.rule->bound(&run->online);
@@ -371,6 +371,9 @@ static medley_status finish(struct run *run)
         MEDLEY_TRY(restore_theta(run, &run->best));
     } else if (run->online.settings.average && run->online.round > 0) {
         MEDLEY_TRY(md_online_take_average(&run->online, run->error));
+    } else if (gram != NULL && md_gram_is_on_card(gram)) {
+        MEDLEY_TRY(md_online_renew_all(&run->online, run->error));
+        md_online_refresh_norms(&run->online);
     } else if (!streamed && !run->online.settings.by_block) {
         MEDLEY_TRY(md_theta_copy_take(&last, run->blocks, run->error));
         MEDLEY_TRY(restore_theta(run, &last));

@@ -129,6 +129,16 @@ medley_status md_online_settle(md_online *online, medley_error *error)
     return md_deferred_close(online->problem.deferred, error);
 }
 
+medley_status md_online_renew_all(md_online *online, medley_error *error)
+{
+    const md_online_problem *p = &online->problem;
+    online->renewed = online->updates;
+    for (size_t m = 0; m < p->block_count; m++)
+        if (p->blocks[m]->class->renew != NULL)
+            MEDLEY_TRY(p->blocks[m]->class->renew(p->blocks[m], error));
+    return md_online_settle(online, error);
+}
+
 /* Thousands of small changes are lost in single precision. What it costs is little beside the
  * updates themselves. */
 medley_status md_online_renew(md_online *online, medley_error *error)
@@ -139,11 +149,7 @@ medley_status md_online_renew(md_online *online, medley_error *error)
     const size_t often = labels > CHANGES_OF_A_ROW ? labels : CHANGES_OF_A_ROW;
     if ((online->updates - online->renewed) / often < p->visit_count || p->gram == NULL)
         return MEDLEY_OK;
-    online->renewed = online->updates;
-    for (size_t m = 0; m < p->block_count; m++)
-        if (p->blocks[m]->class->renew != NULL)
-            MEDLEY_TRY(p->blocks[m]->class->renew(p->blocks[m], error));
-    return md_online_settle(online, error);
+    return md_online_renew_all(online, error);
 }
 
 void md_online_take_weights(md_online *online)
