@@ -4,7 +4,7 @@
  * of that quantity of what it has there. So sums of products never cross memory, and values once.
  *
  * Flops and bytes of c left rows, n right ones, f kernels of a view of d columns: 2 c n d and c n f
- * maps; reads 4 d n (c / 128 + 1) and 4 d c n / 128, mostly from caches, and writes 2 c n f (half
+ * maps; reads 4 d n (c / 64 + 1) and 4 d c n / 128, mostly from caches, and writes 2 c n f (half
  * precision). */
 #include "cuda/bank.h"
 
