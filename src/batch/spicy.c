@@ -42,6 +42,7 @@
  *   starts again with proximal steps.
  * - gamma. It grows, fourfold if nobody says otherwise, while inner problems are easy, and shrinks
  * when they are hard and when kernels join, so that Newton's method starts near the minimum.
+ *   A run that gets stuck is tried once more with a gamma that grows slowly.
  * - Kinks. Newton's method finds the rows at kinks of the loss one by one; some hundred steps. So
  *   phi has the loss with its kinks rounded off (margin_loss.h), sharper with every outer
  *   iteration, as interior-point methods do it. Values and gaps are those of the loss itself.
@@ -62,8 +63,9 @@
 /* Of gamma in all: beyond this steps get less exact, not longer. Those by factors stay exact, and
  * unscaled data with a weak penalty need them. */
 static const double MOST_GROWTH = 1e7, MOST_GROWTH_BY_FACTORS = 1e13;
-static const double SOFTENING = 0.3; /* of kinks, per outer iteration */
-static const double NEAR = 4;        /* times the error that they make: time to sharpen them */
+static const double SOFTENING = 0.3;      /* of kinks, per outer iteration */
+static const double CAREFUL_GROWTH = 1.5; /* of gamma, after runs that got stuck */
+static const double NEAR = 4;             /* times the error that they make: time to sharpen them */
 enum {
     MANY_STEPS = 30,     /* Newton steps after which gamma stays as it is */
     TOO_MANY_STEPS = 60, /* and after which it shrinks */
@@ -175,36 +177,53 @@ static medley_status solve_certified(md_spicy *s, medley_error *error)
     return MEDLEY_OK;
 }
 
-/* direct: smooth duals are used as in section 4.3. *again: this failed, use proximal steps. */
-static medley_status run(md_batch_solution *solution, const md_batch_problem *problem,
-                         const md_batch_solution *start, bool direct, bool *again,
-                         medley_error *error)
+/* How a run may go on: with fewer iterations, and more carefully. */
+struct attempt {
+    md_batch_problem problem;
+    const md_batch_solution *start;
+    bool direct; /* smooth duals are used as in section 4.3 */
+    bool failed; /* the gap was not reached, and there are iterations left */
+};
+
+static medley_status run(md_batch_solution *solution, struct attempt *attempt, medley_error *error)
 {
     MD_CLEARED(md_spicy_clear) md_spicy s = {0};
     *solution = (md_batch_solution){0};
-    MEDLEY_TRY(md_spicy_init(&s, problem, direct, error));
+    MEDLEY_TRY(md_spicy_init(&s, &attempt->problem, attempt->direct, error));
     s.solution = solution;
-    MEDLEY_TRY(md_spicy_begin(&s, start, error));
+    MEDLEY_TRY(md_spicy_begin(&s, attempt->start, error));
     MEDLEY_TRY(solve_certified(&s, error));
-    *again = s.smooth_penalty && s.iterations < problem->max_iterations && !solution->converged &&
-             !solution->stopped;
+    attempt->direct = s.smooth_penalty;
+    attempt->problem.max_iterations -= md_min(s.iterations, attempt->problem.max_iterations);
+    attempt->failed =
+        attempt->problem.max_iterations > 0 && !solution->converged && !solution->stopped;
+    return MEDLEY_OK;
+}
+
+static medley_status run_again(md_batch_solution *solution, struct attempt *attempt,
+                               medley_error *error)
+{
+    MD_CLEARED(md_batch_solution_clear) md_batch_solution second = {0};
+    MEDLEY_TRY(run(&second, attempt, error));
+    md_batch_keep_better(solution, &second);
     return MEDLEY_OK;
 }
 
 medley_status md_batch_solve(md_batch_solution *solution, const md_batch_problem *problem,
                              const md_batch_solution *start, medley_error *error)
 {
-    md_batch_problem rest = *problem;
-    MD_CLEARED(md_batch_solution_clear) md_batch_solution second = {0};
-    bool again;
+    struct attempt attempt = {.problem = *problem, .start = start, .direct = true};
     if (problem->square > 0)
         return md_batch_solve_squared(solution, problem, start, error);
-    MEDLEY_TRY(run(solution, problem, start, true, &again, error));
-    if (again) {
-        rest.max_iterations -=
-            solution->step_count < rest.max_iterations ? solution->step_count : 0;
-        MEDLEY_TRY(run(&second, &rest, start, false, &again, error));
-        md_batch_keep_better(solution, &second);
+    MEDLEY_TRY(run(solution, &attempt, error));
+    const bool was_direct = attempt.direct;
+    attempt.direct = false;
+    if (attempt.failed && was_direct) /* now by proximal steps */
+        MEDLEY_TRY(run_again(solution, &attempt, error));
+    /* where data are far from scaled, rounding decides whether steps that grow fast arrive */
+    if (attempt.failed && !(problem->growth > 0 && problem->growth <= CAREFUL_GROWTH)) {
+        attempt.problem.growth = CAREFUL_GROWTH;
+        MEDLEY_TRY(run_again(solution, &attempt, error));
     }
     return MEDLEY_OK;
 }
