@@ -93,6 +93,12 @@ static bool choose(card_matrices *m, const size_t *kernels, size_t count, char *
     return failed;
 }
 
+/* The card is a thread's own choice, and may have changed since. */
+static bool turn_to_card(const card_matrices *m, char *message)
+{
+    return card_failed(cudaSetDevice(m->bank->on->number), "turning to it", message);
+}
+
 static bool wait(const card_matrices *m, char *message)
 {
     return card_failed(cudaStreamSynchronize(m->bank->on->stream), "waiting for it", message);
@@ -122,7 +128,7 @@ static int multiply(void *context, const size_t *kernels, size_t count, const do
     const size_t pitch = x_stride > 0 ? m->n : 0;
     if (count == 0 || m->n == 0)
         return 0;
-    if (choose(m, kernels, count, message) ||
+    if (turn_to_card(m, message) || choose(m, kernels, count, message) ||
         card_failed(cudaMemcpy2DAsync(m->x, m->n * sizeof *x, x,
                                       (x_stride > 0 ? x_stride : m->n) * sizeof *x,
                                       m->n * sizeof *x, vectors, cudaMemcpyHostToDevice, stream),
@@ -168,6 +174,8 @@ static int squares(void *context, double *square, char *message)
     const size_t kernels = m->bank->kernels;
     if (kernels == 0)
         return 0;
+    if (turn_to_card(m, message))
+        return 1;
     add_squares<<<(unsigned)kernels, THREADS, 0, m->bank->on->stream>>>(
         m->values, m->row, m->stride, (unsigned)m->n, m->norm2);
     return card_failed(cudaGetLastError(), "adding up squares", message) ||
@@ -208,6 +216,8 @@ static int add_up(void *context, const size_t *kernels, size_t count, const doub
     cudaStream_t stream = m->bank->on->stream;
     if (m->n == 0)
         return 0;
+    if (turn_to_card(m, message))
+        return 1;
     if (m->sum == NULL && card_allocate(&m->pool, &m->sum, m->n * m->n, message))
         return 1;
     if (choose(m, kernels, count, message) ||
@@ -241,6 +251,8 @@ static int multiply_sum(void *context, const double *x, double *y, char *message
     const size_t bytes = m->n * sizeof *x;
     if (m->n == 0)
         return 0;
+    if (turn_to_card(m, message))
+        return 1;
     memcpy(m->sent, x, bytes);
     if (card_failed(cudaMemcpyAsync(m->x, m->sent, bytes, cudaMemcpyHostToDevice, stream),
                     "copying vectors to it", message))
@@ -256,7 +268,8 @@ static int multiply_sum(void *context, const double *x, double *y, char *message
 static int column(void *context, size_t row, double *out, char *message)
 {
     card_matrices *m = (card_matrices *)context;
-    return get(m, out, m->sum + row * m->n, m->n * sizeof *out, message);
+    return turn_to_card(m, message) ||
+           get(m, out, m->sum + row * m->n, m->n * sizeof *out, message);
 }
 
 /* ---- creation ---- */

@@ -107,8 +107,11 @@ static int scale(void *context, size_t slot, size_t first, size_t count, float f
 static void free_scores(void *context)
 {
     card_scores *s = (card_scores *)context;
+    char message[MD_DEVICE_MESSAGE];
     if (s == NULL)
         return;
+    if (s->changes.rows > 0) /* rows that the bank keeps are not there before */
+        (void)(card_scores_turn(s, message) || card_settle(s, message));
     (void)cudaStreamSynchronize(s->bank->on->ahead);
     (void)cudaStreamSynchronize(s->bank->on->stream);
     cudaEvent_t events[] = {s->was_sent[0], s->was_sent[1], s->open[0].done, s->open[1].done,

@@ -204,9 +204,15 @@ static __device__ __forceinline__ float rounded(float value, const float *)
     return value;
 }
 
+/* At most 1 but for rounding, which is large against diagonals of nothing. */
+static __device__ __forceinline__ float bounded(float value)
+{
+    return isfinite(value) ? fminf(fmaxf(value, -2.0f), 2.0f) : value;
+}
+
 static __device__ __forceinline__ float rounded(float value, const __half *)
 {
-    return __half2float(__float2half_rn(value));
+    return __half2float(__float2half_rn(bounded(value)));
 }
 
 static __device__ __forceinline__ void store_four(float *to, const float *four)
@@ -216,7 +222,8 @@ static __device__ __forceinline__ void store_four(float *to, const float *four)
 
 static __device__ __forceinline__ void store_four(__half *to, const float *four)
 {
-    __half2 pair[2] = {__floats2half2_rn(four[0], four[1]), __floats2half2_rn(four[2], four[3])};
+    __half2 pair[2] = {__floats2half2_rn(bounded(four[0]), bounded(four[1])),
+                       __floats2half2_rn(bounded(four[2]), bounded(four[3]))};
     *(uint2 *)to = *(const uint2 *)pair;
 }
 

@@ -111,8 +111,8 @@ typedef struct md_device_functions {
     /* ---- scores of the rows of a bank, all 0 at first ---- */
     int (*scores_create)(void *bank, void **scores, const md_device_slots *slots, char *message);
     void (*scores_free)(void *scores);
-    /* Rows i are rows of the bank. change[slots][labels][count], count <= most. precisely: by values
-     * in single precision, whatever the bank has. */
+    /* Rows i are rows of the bank. change[slots][labels][count], count <= most. precisely: by
+     * values in single precision, whatever the bank has. */
     int (*add)(void *scores, const size_t *rows, size_t count, const float *change, bool precisely,
                char *message);
     /* Rows i are others. */

@@ -32,7 +32,10 @@ static medley_status score_by_others(medley_prediction **prediction, const medle
     MEDLEY_TRY(stopped = medley_fit(&model, others, NULL, options, observer, error));
     if (stopped != MEDLEY_OK)
         return stopped;
-    MEDLEY_TRY(medley_predict(prediction, model, held, (size_t)options->threads, error));
+    medley_predict_options how = MEDLEY_PREDICT_OPTIONS_INIT;
+    how.threads = (size_t)options->threads;
+    how.device = options->device;
+    MEDLEY_TRY(medley_predict_with(prediction, model, held, &how, error));
     if (model->link == MD_LINK_LOGISTIC)
         md_log_logistic((*prediction)->score, (*prediction)->rows * (*prediction)->labels);
     return MEDLEY_OK;

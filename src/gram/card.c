@@ -6,11 +6,12 @@
 enum { MOST_KERNELS = 65535 };               /* blocks of threads side by side */
 enum { MOST_ROWS = 1024 };                   /* changed rows at a time */
 static const double MOST_CHANGES = 64 << 20; /* bytes of theirs */
-static const double MOST_DENSE = 8e9;        /* bytes of a sparse view, written out */
+static const double MOST_DENSE = 8e9;        /* bytes of sparse views, written out */
 
 struct md_card {
     md_pool pool;
     const md_bank *bank;
+    const md_device *device;
     md_device_bank *rows;
     size_t row_count;
     size_t views, kernels;
@@ -23,7 +24,7 @@ struct md_card {
 
 /* ---- what a card can do ---- */
 
-static medley_status check_kernel(const md_card_wish *wish, const md_kernel *kernel,
+static medley_status check_kernel(const md_card_wish *wish, const md_kernel *kernel, double *dense,
                                   medley_error *error)
 {
     if (kernel->class == NULL)
@@ -35,11 +36,12 @@ static medley_status check_kernel(const md_card_wish *wish, const md_kernel *ker
         return md_fail(error, MEDLEY_NOT_SUPPORTED, "cards have no kernel '%s'",
                        kernel->class->name);
     const md_matrix *view = &wish->rows->views[kernel->view];
-    const double bytes = (double)view->rows * (double)view->columns * sizeof(float);
-    if (md_matrix_is_sparse(view) && bytes > MOST_DENSE)
+    if (md_matrix_is_sparse(view))
+        *dense += (double)view->rows * (double)view->columns * sizeof(float);
+    if (*dense > MOST_DENSE)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "the sparse view of kernel '%s' would take %.1f GB on a card", kernel->name,
-                       bytes / 1e9);
+                       "sparse views as far as that of kernel '%s' would take %.1f GB on a card",
+                       kernel->name, *dense / 1e9);
     return MEDLEY_OK;
 }
 
@@ -49,9 +51,16 @@ medley_status md_card_check(const md_card_wish *wish, medley_error *error)
         return md_fail(error, MEDLEY_NOT_SUPPORTED, "cards take at most %d kernels", MOST_KERNELS);
     if (wish->rows->rows > INT32_MAX)
         return md_fail(error, MEDLEY_NOT_SUPPORTED, "cards take at most %d rows", INT32_MAX);
-    for (size_t m = 0; m < wish->bank->count; m++)
-        if (wish->wanted[m])
-            MEDLEY_TRY(check_kernel(wish, &wish->bank->kernels[m], error));
+    double dense = 0;
+    size_t last = SIZE_MAX; /* view: kernels of one stand together */
+    for (size_t m = 0; m < wish->bank->count; m++) {
+        const md_kernel *kernel = &wish->bank->kernels[m];
+        double again = 0;
+        if (!wish->wanted[m])
+            continue;
+        MEDLEY_TRY(check_kernel(wish, kernel, kernel->view == last ? &again : &dense, error));
+        last = kernel->view;
+    }
     return MEDLEY_OK;
 }
 
@@ -239,6 +248,7 @@ medley_status md_card_create(md_card **result, const md_device *device, const md
     MEDLEY_TRY(md_card_check(wish, error));
     MEDLEY_TRY(md_new(&card, 1, sizeof *card, error));
     card->bank = wish->bank;
+    card->device = device;
     card->raw = wish->raw;
     card->row_count = wish->rows->rows;
     MEDLEY_TRY(list_kernels(card, wish, &kernels, error));
@@ -267,6 +277,13 @@ size_t md_card_place(const md_card *card, size_t kernel)
 void md_card_count(const md_card *card, size_t *computed, size_t *found)
 {
     md_device_bank_count(card->rows, computed, found);
+}
+
+size_t md_card_available(const md_card *card)
+{
+    size_t bytes = 0;
+    medley_error error = {0};
+    return md_device_available(card->device, &bytes, &error) == MEDLEY_OK ? bytes : 0;
 }
 
 /* ---- scores ---- */

@@ -55,13 +55,16 @@ static size_t choose_open_most(const md_deferred *deferred, const md_deferred_op
     size_t kernels = 0;
     for (size_t m = 0; m < deferred->count; m++)
         kernels += !md_gram_is_kept(deferred->gram, m);
-    const double room = options->memory > 0 ? SHARE * (double)options->memory : 1e9;
-    size_t most = deferred->gram->card != NULL ? MOST_OPEN_ON_CARD : MOST_OPEN;
+    const bool on_card = deferred->gram->card != NULL;
+    double room = options->memory > 0 ? SHARE * (double)options->memory : 1e9;
+    if (on_card) /* which has them twice, and as much beside them */
+        room = fmin(room, SHARE * (double)md_card_available(deferred->gram->card));
+    size_t most = on_card ? MOST_OPEN_ON_CARD : MOST_OPEN;
     while (most > FEWEST_OPEN &&
            (double)most * (double)most * (double)kernels * sizeof(float) > room)
         most /= 2;
     most = md_max(most, options->longest);
-    return deferred->gram->card != NULL ? md_pieces(most, OPEN_UNIT) * OPEN_UNIT : most;
+    return on_card ? md_pieces(most, OPEN_UNIT) * OPEN_UNIT : most;
 }
 
 /* Room for everything but the slots' own; the sizes are known. */

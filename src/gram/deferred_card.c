@@ -63,6 +63,8 @@ medley_status md_deferred_card_flush(md_deferred *deferred, medley_error *error)
 {
     const size_t due = deferred->due_count;
     deferred->due_count = 0;
+    if (due == 0 || !md_deferred_want(deferred, deferred->wanted, true))
+        return MEDLEY_OK;
     MEDLEY_TRY(write_stale(deferred, error));
     for (size_t first = 0; first < due; first += deferred->card_most) {
         const size_t count = md_min(due - first, deferred->card_most);

@@ -46,6 +46,8 @@ medley_status md_partial_options(medley_options **result, const medley_options *
     MEDLEY_TRY(check_values(copy, error));
     for (const md_held *h = held; h->option != NULL; h++)
         MEDLEY_TRY(medley_options_set(copy, h->option, h->value, error));
+    if (md_device_is_auto(copy->device)) /* only the first piece could have a card */
+        MEDLEY_TRY(medley_options_set(copy, "device", "cpu", error));
     *result = md_take(&copy);
     return MEDLEY_OK;
 }

@@ -55,7 +55,10 @@ static medley_status dev_accuracy(double *accuracy, const struct run *run)
     MD_OWNED(medley_prediction_free) medley_prediction *prediction = NULL;
     size_t right = 0;
     MEDLEY_TRY(md_model_of_blocks(&model, problem, run->blocks, run->result, run->error));
-    MEDLEY_TRY(medley_predict(&prediction, model, problem->dev, problem->threads, run->error));
+    medley_predict_options how = MEDLEY_PREDICT_OPTIONS_INIT;
+    how.threads = problem->threads;
+    how.device = "cpu"; /* a card is full of kernel values, and its choice is the run's */
+    MEDLEY_TRY(medley_predict_with(&prediction, model, problem->dev, &how, run->error));
     const int32_t *predicted = problem->task->outputs(prediction);
     for (size_t r = 0; r < problem->dev->rows; r++)
         right += problem->dev_gold[r] == predicted[r];

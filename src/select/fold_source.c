@@ -106,6 +106,8 @@ medley_status md_fold_source_make(md_fold_source *source, const medley_dataset *
     if ((task->about.takes & MD_TAKES_KERNELS) != 0) { /* else a fold is better with all threads */
         MEDLEY_TRY(count_kernels(&kernels, dataset, options, task, method, error));
         count_workers(&made, limits, kernels);
+        if (!md_device_is_cpu(options->device) && !md_device_is_auto(options->device))
+            made.workers = 1; /* folds would take the memory of a card from each other */
     }
     *source = md_take(&made);
     return MEDLEY_OK;

@@ -90,6 +90,7 @@ medley_status md_measure_model(double *value, const md_measure *measure, const m
     MD_CLEARED(medley_evaluation_clear) medley_evaluation evaluation = MEDLEY_EVALUATION_INIT;
     medley_evaluate_options options = MEDLEY_EVALUATE_OPTIONS_INIT;
     options.threads = threads;
+    options.device = "cpu"; /* whatever else a card does: the table does not depend on it */
     options.probabilities = measure->probabilities;
     MEDLEY_TRY(medley_evaluate_with(&evaluation, model, held, &options, error));
     memcpy(value, (const char *)&evaluation + measure->place, sizeof *value);

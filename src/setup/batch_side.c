@@ -146,6 +146,11 @@ medley_status md_batch_use_float64(md_problem *problem, medley_error *error)
 {
     md_packed_free(problem->batch->packed);
     problem->batch->packed = NULL;
+    if (problem->device_use.what[0] != '\0') {
+        problem->device_use.what[0] = '\0';
+        snprintf(problem->device_use.reason, sizeof problem->device_use.reason,
+                 "the gap that was asked for needs kernel values in double precision");
+    }
     return pack(problem, true, NULL, error);
 }
 

@@ -28,13 +28,10 @@ static medley_status open_device(md_problem *problem, medley_error *error)
 }
 
 /* Why the card that there is cannot be asked, if so. */
-static medley_status check(const md_problem *problem, const md_card_wish *wish,
-                           const medley_error *refusal, medley_error *why)
+static medley_status check(const md_card_wish *wish, const medley_error *refusal, medley_error *why)
 {
     if (refusal->code != MEDLEY_OK)
         return md_fail(why, refusal->code, "%s", refusal->message);
-    if (medley_comm_size(problem->options->comm) > 1)
-        return md_fail(why, MEDLEY_NOT_SUPPORTED, "ranks learn on their processors");
     return md_card_check(wish, why);
 }
 
@@ -47,10 +44,14 @@ medley_status md_problem_find_device(const md_device **device, md_problem *probl
     *device = NULL;
     if (md_device_is_cpu(description) || (md_device_is_auto(description) && work < WORTH_A_CARD))
         return MEDLEY_OK;
+    if (medley_comm_size(problem->options->comm) > 1) { /* each would start the card */
+        (void)md_fail(&why, MEDLEY_NOT_SUPPORTED, "ranks learn on their processors");
+        return refuse(problem, &why, error);
+    }
     MEDLEY_TRY(open_device(problem, error));
     if (problem->device == NULL)
         return MEDLEY_OK;
-    if (check(problem, wish, refusal, &why) != MEDLEY_OK)
+    if (check(wish, refusal, &why) != MEDLEY_OK)
         return refuse(problem, &why, error);
     *device = problem->device;
     return MEDLEY_OK;

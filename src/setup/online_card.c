@@ -19,15 +19,34 @@ static size_t list_wanted(bool *wanted, const md_bank *bank)
     return count;
 }
 
-static void make_kernels_of_weights(md_problem *problem)
+static medley_status make_kernels_of_weights(md_problem *problem, medley_error *error)
 {
-    problem->online->without_weights = true;
+    md_online_side *side = problem->online;
+    free(side->were_weights);
+    MEDLEY_TRY(md_new(&side->were_weights, problem->bank.count, sizeof(bool), error));
+    side->without_weights = true;
     for (size_t m = 0; m < problem->bank.count; m++) {
         md_kernel *kernel = &problem->bank.kernels[m];
         if (kernel->primal)
             problem->prepared.used[kernel->view] = true;
+        side->were_weights[m] = kernel->primal;
         kernel->primal = false;
     }
+    return MEDLEY_OK;
+}
+
+/* The processor learns after all, as it would have without a card. */
+static medley_status make_weights_again(md_problem *problem, medley_error *error)
+{
+    md_online_side *side = problem->online;
+    side->on_card = side->without_weights = false;
+    for (size_t m = 0; m < problem->bank.count; m++) {
+        problem->bank.kernels[m].primal = side->were_weights[m];
+        md_matrix_clear(&problem->primal[m]);
+    }
+    free(problem->primal);
+    problem->primal = NULL;
+    return md_problem_find_primal(problem, error);
 }
 
 /* Where the run that is gone on with has been, by its checkpoint; one that cannot be read is found
@@ -70,7 +89,7 @@ medley_status md_online_choose_device(md_problem *problem, medley_error *error)
             &device, problem, &wish, md_card_work(&wish, problem->prepared.rows), &refusal, error));
     side->on_card = device != NULL;
     if (device != NULL || origin == CARD)
-        make_kernels_of_weights(problem);
+        return make_kernels_of_weights(problem, error);
     return MEDLEY_OK;
 }
 
@@ -89,7 +108,10 @@ medley_status md_online_find_values_on_card(md_problem *problem, md_gram_options
     options.device_precise = problem->options->device_storage == MD_DEVICE_FLOAT32;
     if (md_gram_create(&side->gram, &problem->bank, &problem->prepared, &options, &why) !=
         MEDLEY_OK)
-        return md_problem_without_device(problem, &why, error);
+        MEDLEY_TRY(md_problem_without_device(problem, &why, error));
+    if (side->gram == NULL)
+        return find_origin(problem->options) == CARD ? MEDLEY_OK
+                                                     : make_weights_again(problem, error);
     snprintf(what, sizeof what, "values and scores of %zu kernel%s", count, count == 1 ? "" : "s");
     md_problem_note_device(problem, what);
     return MEDLEY_OK;

@@ -23,6 +23,8 @@ void md_problem_clear(md_problem *problem)
 {
     md_problem_drop_rows(problem);
     md_penalty_free(problem->penalty);
+    if (problem->online != NULL)
+        free(problem->online->were_weights);
     free(problem->online);
     free(problem->batch);
     free(problem->dev_gold);

@@ -31,6 +31,7 @@ typedef struct md_online_side {
     md_gram *gram;         /* NULL if every block has explicit weights */
     size_t limit;          /* of its memory; 0: what there is */
     bool on_card;          /* the gram is to be on problem->device */
+    bool *were_weights;    /* [kernels of the bank] before: */
     bool without_weights;  /* linear kernels are kernels, as runs on a card have them */
     bool mixed;            /* the gram has become the sum of all kernels */
     md_deferred *deferred; /* of kernels whose values are not kept; NULL: none yet */

@@ -199,6 +199,7 @@ static medley_status label_arcs(medley_prediction **labels, const struct parsing
     MD_OWNED(medley_dataset_free) medley_dataset *derived = NULL;
     medley_predict_options own = MEDLEY_PREDICT_OPTIONS_INIT;
     own.threads = options->threads;
+    own.device = "cpu"; /* features, no kernels */
     own.probabilities = options->probabilities;
     MEDLEY_TRY(md_tree_columns(&derived, parsing->dataset, head, parsing->tags, error));
     return medley_predict_with(labels, parsing->model->companion, derived, &own, error);
