@@ -7,6 +7,7 @@ enum { MOST_KERNELS = 65535 };               /* blocks of threads side by side *
 enum { MOST_ROWS = 1024 };                   /* changed rows at a time */
 static const double MOST_CHANGES = 64 << 20; /* bytes of theirs */
 static const double MOST_DENSE = 8e9;        /* bytes of sparse views, written out */
+static const size_t MOST_FLOATS = 1 << 28;   /* of all columns of rows from elsewhere, at a time */
 
 struct md_card {
     md_pool pool;
@@ -297,6 +298,9 @@ medley_status md_card_scores(md_device_scores **scores, const md_card *card, siz
     float *weights;
     const size_t slots = weight != NULL ? 1 : card->kernels;
     const double each = (double)(slots * labels + 1) * sizeof(float);
+    size_t columns = 0;
+    for (size_t v = 0; v < card->views; v++)
+        columns += card->columns[v];
     MEDLEY_TRY(md_pool_new(&pool, &slot_of, card->kernels, sizeof *slot_of, error));
     MEDLEY_TRY(md_pool_new(&pool, &weights, card->kernels, sizeof *weights, error));
     for (size_t k = 0; k < card->kernels; k++) {
@@ -304,6 +308,7 @@ medley_status md_card_scores(md_device_scores **scores, const md_card *card, siz
         weights[k] = weight != NULL ? (float)weight[card->kernel[k]] : 1;
     }
     *most = (size_t)fmax(32, fmin(MOST_ROWS, MOST_CHANGES / each));
+    *most = md_min(*most, MOST_FLOATS / md_max(columns, 1) + 1);
     const md_device_slots layout = {.slots = slots,
                                     .labels = labels,
                                     .slot_of = slot_of,
