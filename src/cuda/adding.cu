@@ -94,7 +94,7 @@ static __global__ void __launch_bounds__(WIDTH) add_rows(const adding a)
         for (int l = 0; l < LABELS; l++)
             sum[l] = make_float4(0, 0, 0, 0);
         for (unsigned first = 0; first < a.rows; first += DOWN) {
-            const unsigned rows = a.rows - first < DOWN ? a.rows - first : DOWN;
+            const unsigned rows = a.rows - first < DOWN ? a.rows - first : (unsigned)DOWN;
             __syncthreads();
             take_changes<LABELS>(a, first, rows, m, first_label, change, place);
             __syncthreads();
@@ -164,6 +164,11 @@ struct parcel {
     size_t bytes;
 };
 
+static size_t bytes_of(size_t rows, size_t changes)
+{
+    return rows * 2 * (sizeof(void *) + sizeof(unsigned)) + changes * sizeof(float);
+}
+
 static parcel open_parcel(char *buffer, size_t rows, size_t changes)
 {
     parcel p;
@@ -172,7 +177,7 @@ static parcel open_parcel(char *buffer, size_t rows, size_t changes)
     p.index = (unsigned *)(p.fresh_place + rows);
     p.fresh_index = p.index + rows;
     p.change = (float *)(p.fresh_index + rows);
-    p.bytes = rows * 2 * (sizeof(void *) + sizeof(unsigned)) + changes * sizeof(float);
+    p.bytes = bytes_of(rows, changes);
     return p;
 }
 
@@ -195,7 +200,7 @@ static bool send(card_scores *s, const parcel *p, char *message)
 
 size_t card_parcel_bytes(const card_scores *s, size_t rows)
 {
-    return open_parcel(NULL, rows, (size_t)s->slots * s->labels * rows).bytes;
+    return bytes_of(rows, (size_t)s->slots * s->labels * rows);
 }
 
 static char *scratch_row(const card_scores *s, size_t i)

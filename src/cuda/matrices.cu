@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(THREADS)
     const float *from = values + blockIdx.x * row;
     double total = 0;
     for (unsigned first = 0; first < count; first += SUMMED) {
-        const unsigned some = count - first < SUMMED ? count - first : SUMMED;
+        const unsigned some = count - first < SUMMED ? count - first : (unsigned)SUMMED;
         __syncthreads();
         for (unsigned k = threadIdx.x; k < some; k += THREADS) {
             own_weight[k] = weight[first + k];

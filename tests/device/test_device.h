@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests on cards: on the fake one (fake_card.c), which is everywhere, and once more on a real one,
- * where there is one. For cmocka tests:
+/* Tests on cards: on the fake one (fake_card.c), which is everywhere; on one whose plug-in is the
+ * real one's code, compiled for the processor (cuda/cuda_runtime.h), where there is a C++ compiler;
+ * and on a real one, where there is one. For cmocka tests:
  *
  *     static void a_sentence(void **state)
  *     {
@@ -8,7 +9,7 @@
  *     ...
  *         ON_EVERY_CARD(a_sentence),
  *
- * The plug-in of the real one is looked for in MEDLEY_REAL_PLUGINS, or in the build folder. */
+ * The plug-in of a real one is looked for in MEDLEY_REAL_PLUGINS, or in the build folder. */
 #ifndef TESTS_DEVICE_TEST_DEVICE_H
 #define TESTS_DEVICE_TEST_DEVICE_H
 
@@ -18,15 +19,17 @@
 #include <unistd.h>
 
 typedef struct card_kind {
-    const char *name;
-    bool is_real;
+    const char *folder; /* of its plug-in, from build/tests */
+    const char *lacks;  /* what is missing where it is not there; NULL: it is everywhere */
 } card_kind;
 
-static card_kind fake_kind = {"the fake card", false};
-static card_kind real_kind = {"a real card", true};
+static card_kind fake_kind = {"fake_card", NULL};
+static card_kind processor_kind = {"cuda_on_processor", "no plug-in of src/cuda on the processor"};
+static card_kind real_kind = {"..", "no card"};
 
 #define ON_EVERY_CARD(test)                                                                        \
     {#test "_on_the_fake_card", test, NULL, NULL, &fake_kind},                                     \
+        {#test "_with_cuda_on_the_processor", test, NULL, NULL, &processor_kind},                  \
     {                                                                                              \
 #test "_on_a_real_card", test, NULL, NULL, &real_kind                                      \
     }
@@ -41,21 +44,19 @@ static inline void find_folder(char path[PATH_MAX], const char *below)
     assert_in_range(snprintf(path, PATH_MAX, "%s/%s", dirname(own), below), 1, PATH_MAX - 1);
 }
 
+static inline void use_plugin(const card_kind *kind)
+{
+    char folder[PATH_MAX];
+    const char *given = kind == &real_kind ? getenv("MEDLEY_REAL_PLUGINS") : NULL;
+    find_folder(folder, kind->folder);
+    setenv("MEDLEY_PLUGINS", given != NULL ? given : folder, 1);
+}
+
 /* From here on plug-ins are those of the fake card; fault: what it is to suffer from, or "". */
 static inline void use_fake_card(const char *fault)
 {
-    char folder[PATH_MAX];
-    find_folder(folder, "fake_card");
-    setenv("MEDLEY_PLUGINS", folder, 1);
+    use_plugin(&fake_kind);
     setenv("MEDLEY_FAKE_CARD", fault, 1);
-}
-
-static inline void use_real_card(void)
-{
-    char folder[PATH_MAX];
-    const char *given = getenv("MEDLEY_REAL_PLUGINS");
-    find_folder(folder, "..");
-    setenv("MEDLEY_PLUGINS", given != NULL ? given : folder, 1);
 }
 
 /* The card that the test is about, from here on what option `device=cuda` means; the test is
@@ -66,15 +67,13 @@ static inline md_device *open_card(void **state)
     char reason[MD_DEVICE_MESSAGE];
     md_device *device = NULL;
     medley_error error = {0};
-    if (kind->is_real)
-        use_real_card();
-    else
-        use_fake_card("");
+    use_fake_card("");
+    use_plugin(kind);
     if (md_device_open(&device, "cuda", reason, &error) == MEDLEY_OK)
         return device;
-    if (!kind->is_real)
+    if (kind->lacks == NULL)
         fail_msg("%s", error.message);
-    printf("there is no card here: %s\n", error.message);
+    printf("there is %s here: %s\n", kind->lacks, error.message);
     skip();
     return NULL;
 }
