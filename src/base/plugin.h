@@ -6,9 +6,12 @@
 
 #include <stdbool.h>
 
+enum { MD_PLUGIN_REASON = 200 };
+
 /* Loads the plug-in from the folder in MEDLEY_PLUGINS, from beside the library or from where it is
- * installed; NULL: it cannot be loaded, and dlerror says why. global: its libraries load parts of
+ * installed, the first of these that has the file; NULL: it cannot be loaded, and why is in
+ * reason[MD_PLUGIN_REASON], which is "" if the file is nowhere. global: its libraries load parts of
  * their own, which look for their symbols. It stays loaded. */
-void *md_plugin_load(const char *file, bool global);
+void *md_plugin_load(const char *file, bool global, char *reason);
 
 #endif

@@ -47,14 +47,15 @@ static const struct family *find_family(bool has_communicator)
 
 static medley_status load_plugin(void **plugin, const struct family *family, medley_error *error)
 {
-    *plugin = md_plugin_load(family->plugin, true);
+    char reason[MD_PLUGIN_REASON];
+    *plugin = md_plugin_load(family->plugin, true, reason);
     if (*plugin != NULL)
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                   "this process was started by %s, and its plug-in cannot be loaded (%.200s); "
+                   "this process was started by %s, and its plug-in cannot be loaded (%s); "
                    "build Medley where mpicc is (Debian: libopenmpi-dev or libmpich-dev), name the "
                    "folder of %s in MEDLEY_PLUGINS, or start without mpirun",
-                   family->name, dlerror(), family->plugin);
+                   family->name, reason[0] != '\0' ? reason : "it is nowhere", family->plugin);
 }
 
 static medley_status call_plugin(medley_comm_functions *functions, void *plugin,

@@ -71,14 +71,18 @@ medley_status md_device_check(const char *description, medley_error *error)
 /* 0, or why there is none; *present: there is a plug-in. */
 static int open_card(md_device_functions *functions, int number, bool *present, char *message)
 {
+    char reason[MD_PLUGIN_REASON];
     md_device_entry *entry;
-    void *plugin = md_plugin_load(PLUGIN, false);
-    *present = plugin != NULL;
-    if (plugin == NULL) {
+    void *plugin = md_plugin_load(PLUGIN, false, reason);
+    *present = plugin != NULL || reason[0] != '\0';
+    if (!*present) {
         snprintf(message, MD_DEVICE_MESSAGE,
-                 "%s cannot be loaded (%.120s); build Medley where nvcc is, or name its folder in "
-                 "MEDLEY_PLUGINS",
-                 PLUGIN, dlerror());
+                 "there is no %s; build Medley where nvcc is, or name its folder in MEDLEY_PLUGINS",
+                 PLUGIN);
+        return 1;
+    }
+    if (plugin == NULL) {
+        snprintf(message, MD_DEVICE_MESSAGE, "%s cannot be loaded (%s)", PLUGIN, reason);
         return 1;
     }
     *(void **)&entry = dlsym(plugin, MD_DEVICE_ENTRY);

@@ -134,6 +134,10 @@ static void plugins_that_are_none_are_refused(void **state)
     make_folder(folder, other.dli_fname);
     check_refused("cuda", "libmedley-cuda.so is no plug-in of Medley", true);
     remove_folder(folder);
+    make_folder(folder, "/dev/null"); /* others that may be found elsewhere are not looked for */
+    check_refused("cuda", "libmedley-cuda.so cannot be loaded (", true);
+    check_refused("cuda", folder, true);
+    remove_folder(folder);
 }
 
 static void without_a_plugin_nobody_expects_a_card(void **state)
@@ -145,7 +149,7 @@ static void without_a_plugin_nobody_expects_a_card(void **state)
     medley_error error = {0};
     make_folder(folder, NULL);
     const medley_status status = md_device_open(&installed, "cuda", reason, &error);
-    if (status == MEDLEY_OK || strstr(error.message, "cannot be loaded") == NULL) {
+    if (status == MEDLEY_OK || strstr(error.message, "there is no libmedley") == NULL) {
         remove_folder(folder);
         printf("a plug-in for cards is installed on this machine\n");
         skip();
