@@ -258,12 +258,26 @@ static bool add_portion(card_scores *s, const card_waiting *w, const card_portio
 /* What was sent is added; everything else that is done to scores comes after it. */
 bool card_settle(card_scores *s, char *message)
 {
+    bool failed = false;
+    pthread_mutex_lock(&s->settling);
     const card_waiting w = s->changes;
-    s->changes.rows = 0;
-    for (size_t p = 0; w.rows > 0 && p < w.count; p++)
-        if (add_portion(s, &w, &w.portions[p], message))
-            return true;
-    return false;
+    for (size_t p = 0; !failed && w.rows > 0 && p < w.count; p++)
+        failed = add_portion(s, &w, &s->portions[p], message);
+    if (failed)
+        card_bank_forget(s->bank);
+    if (w.rows > 0) {
+        s->changes.rows = 0;
+        s->bank->waiting = NULL;
+    }
+    pthread_mutex_unlock(&s->settling);
+    return failed;
+}
+
+/* Rows that are to be kept are there before other scores of the bank take them for kept. */
+static bool settle_others(const card_scores *s, char *message)
+{
+    card_scores *waiting = s->bank->waiting;
+    return waiting != NULL && waiting != s && card_settle(waiting, message);
 }
 
 /* Sends changes, and where values of their rows are, or where they go. rows: of the bank, NULL:
@@ -274,15 +288,15 @@ bool card_send(card_scores *s, const size_t *rows, size_t count, const float *ch
     card_bank *bank = s->bank;
     const size_t changes = (size_t)s->slots * s->labels * count;
     const bool keeps = rows != NULL && precise == bank->precise;
-    if (card_settle(s, message) || take_turn(s, message))
+    if (settle_others(s, message) || card_settle(s, message) || take_turn(s, message))
         return true;
     const parcel here = open_parcel(s->sent[s->turn], count, changes);
-    card_portion *portions = s->changes.portions;
+    card_portion *portions = s->portions;
     size_t used = 0;
     size_t in_scratch = 0;
     unsigned fresh = 0;
     memcpy(here.change, change, changes * sizeof(float));
-    memset(portions, 0, sizeof s->changes.portions);
+    memset(portions, 0, sizeof *portions);
     for (size_t i = 0; i < count; i++) {
         const size_t row = rows != NULL ? rows[i] : i;
         void *values = keeps ? bank->kept[row] : NULL;
@@ -292,9 +306,7 @@ bool card_send(card_scores *s, const size_t *rows, size_t count, const float *ch
         if (values == NULL) {
             if (in_scratch == s->scratch_rows) { /* what it holds must be added up first */
                 in_scratch = 0;
-                used++;
-                portions[used].first = (unsigned)i;
-                portions[used].fresh_first = fresh;
+                portions[++used] = {(unsigned)i, 0, fresh, 0};
             }
             values = scratch_row(s, in_scratch++);
         }
@@ -309,8 +321,11 @@ bool card_send(card_scores *s, const size_t *rows, size_t count, const float *ch
     }
     bank->computed += fresh;
     bank->found += count - fresh;
-    if (send(s, &here, message))
+    if (send(s, &here, message)) {
+        card_bank_forget(bank);
         return true;
+    }
+    bank->waiting = s;
     s->changes.rows = count;
     s->changes.left = left;
     s->changes.own = rows != NULL;

@@ -5,7 +5,10 @@
 #include "cuda/bank.h"
 
 static const size_t ROUNDED = 8;            /* values: a thread reads eight of them at a time */
-static const size_t SLAB = (size_t)1 << 30; /* bytes that are asked for at a time */
+#ifndef CARD_SLAB /* tests have small ones */
+#define CARD_SLAB ((size_t)1 << 30)
+#endif
+static const size_t SLAB = CARD_SLAB;       /* bytes that are asked for at a time */
 static const size_t LEFT_OVER = (size_t)1 << 29; /* bytes that are left to others */
 
 size_t card_value_size(const card_bank *bank)
@@ -17,7 +20,10 @@ size_t card_value_size(const card_bank *bank)
 
 /* All arrays of some rows lie in one block, so that thousands of small ones can be copied together.
  */
-enum { STAGED = 1 << 22, APART = 1 << 20, ALIGNED = 64 }; /* floats */
+#ifndef CARD_STAGED /* tests have less */
+#define CARD_STAGED (1 << 22)
+#endif
+enum { STAGED = CARD_STAGED, APART = STAGED / 4, ALIGNED = 64 }; /* floats */
 
 void card_room_free(card_room *room)
 {
@@ -333,10 +339,12 @@ static bool find_slab(card_bank *bank)
     void *slab = NULL;
     char message[MD_DEVICE_MESSAGE];
     const size_t bytes = card_row_bytes(bank);
-    const size_t rows = bytes < SLAB ? SLAB / bytes : 1;
-    bank->is_full = cudaMemGetInfo(&available, &total) != cudaSuccess ||
-                    available < rows * bytes + LEFT_OVER ||
-                    card_allocate_bytes(&bank->pool, &slab, rows * bytes, message);
+    const bool told = cudaMemGetInfo(&available, &total) == cudaSuccess;
+    const size_t fit = told && available > LEFT_OVER ? (available - LEFT_OVER) / bytes : 0;
+    const size_t most = bytes < SLAB ? SLAB / bytes : 1;
+    const size_t rows = card_least(card_least(most, fit), bank->rows - bank->kept_rows);
+    bank->is_full =
+        rows == 0 || card_allocate_bytes(&bank->pool, &slab, rows * bytes, message);
     bank->slab = (char *)slab;
     bank->slab_left = bank->is_full ? 0 : rows;
     return !bank->is_full;
@@ -351,6 +359,13 @@ void *card_bank_keep(card_bank *bank, size_t row)
     bank->slab_left--;
     bank->kept_rows++;
     return bank->kept[row];
+}
+
+void card_bank_forget(card_bank *bank)
+{
+    memset(bank->kept, 0, bank->rows * sizeof(void *));
+    bank->slab_left = 0;
+    bank->is_full = true; /* its memory is still taken */
 }
 
 static void count_rows(const void *context, size_t *computed, size_t *found)

@@ -59,6 +59,7 @@ struct card_bank {
     size_t slab_left, slab_rows; /* rows in it */
     bool is_full;
     size_t computed, found;
+    struct card_scores *waiting; /* whose changes are on their way, with rows that are to be kept */
 };
 
 size_t card_value_size(const card_bank *bank);
@@ -81,6 +82,8 @@ bool card_room_fill(const card_room *room, const card_bank *bank, const md_devic
 
 /* Memory for the values of a row that is to be kept; NULL: there is none left. */
 void *card_bank_keep(card_bank *bank, size_t row);
+/* What was to be computed was not: nothing is taken for kept any more. */
+void card_bank_forget(card_bank *bank);
 
 void card_bank_functions(md_device_functions *functions);
 void card_scores_functions(md_device_functions *functions);

@@ -75,7 +75,10 @@ static bool allocate_alone(card_pool *pool, void **place, size_t bytes, char *me
 
 bool card_allocate_bytes(card_pool *pool, void **place, size_t bytes, char *message)
 {
-    static const size_t SMALL = 1 << 20;
+#ifndef CARD_SMALL /* in tests each is alone, so that a place outside of it is found */
+#define CARD_SMALL ((size_t)1 << 20)
+#endif
+    static const size_t SMALL = CARD_SMALL;
     static const size_t SLAB = 1 << 24;
     static const size_t ALIGNED = 256;
     const size_t taken = card_pieces(bytes > 0 ? bytes : 1, ALIGNED) * ALIGNED;
@@ -121,9 +124,10 @@ bool card_put(card *on, void *to, const void *from, size_t bytes, char *message)
 
 static int available(void *context, size_t *bytes, char *message)
 {
+    const card *on = (const card *)context;
     size_t total = 0;
-    (void)context;
-    return card_failed(cudaMemGetInfo(bytes, &total), "asking for its memory", message);
+    return card_failed(cudaSetDevice(on->number), "turning to it", message) ||
+           card_failed(cudaMemGetInfo(bytes, &total), "asking for its memory", message);
 }
 
 static void close_card(void *context)

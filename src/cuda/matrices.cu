@@ -9,6 +9,7 @@
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP, ROWS = 4 };
 enum { RESULTS = 1 << 24 }; /* bytes */
 enum { SUMMED = 256 };      /* kernels whose weights are at hand at a time */
+enum { PARTS = 32 };        /* of a kernel's rows, whose squares are added up by themselves */
 
 struct card_matrices {
     card_bank *bank;
@@ -17,6 +18,7 @@ struct card_matrices {
     float *values;         /* [n] of [kernels][stride] */
     double *x, *y;         /* room for vectors of all kernels: [kernels][n] */
     double *norm2;         /* [kernels] */
+    double *square;        /* [PARTS][kernels] */
     double *weight;        /* [kernels] */
     unsigned *chosen;      /* [kernels] */
     double *sum;           /* [n][n] */
@@ -147,14 +149,15 @@ static int multiply(void *context, const size_t *kernels, size_t count, const do
 
 /* ---- what is known of a matrix ---- */
 
-/* Sums of squares: a block for each kernel, threads along its rows. */
+/* Sums of squares: blocks have a share of the rows of a kernel, threads go along them.
+ * square[PARTS][kernels]. */
 static __global__ void __launch_bounds__(THREADS)
     add_squares(const float *values, size_t row, size_t stride, unsigned n, double *square)
 {
     __shared__ double part[WARPS];
     const float *from = values + blockIdx.x * stride;
     double sum = 0;
-    for (unsigned i = threadIdx.x / WARP; i < n; i += WARPS)
+    for (unsigned i = blockIdx.y * WARPS + threadIdx.x / WARP; i < n; i += PARTS * WARPS)
         for (unsigned j = threadIdx.x % WARP; j < n; j += WARP)
             sum += (double)from[i * row + j] * (double)from[i * row + j];
     sum = sum_of_warp(sum);
@@ -165,7 +168,7 @@ static __global__ void __launch_bounds__(THREADS)
         return;
     for (int w = 1; w < WARPS; w++)
         sum += part[w];
-    square[blockIdx.x] = sum;
+    square[(size_t)blockIdx.y * gridDim.x + blockIdx.x] = sum;
 }
 
 static int squares(void *context, double *square, char *message)
@@ -174,12 +177,26 @@ static int squares(void *context, double *square, char *message)
     const size_t kernels = m->bank->kernels;
     if (kernels == 0)
         return 0;
-    if (turn_to_card(m, message))
+    double *parts = (double *)malloc(PARTS * kernels * sizeof *parts);
+    if (parts == NULL) {
+        snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
         return 1;
-    add_squares<<<(unsigned)kernels, THREADS, 0, m->bank->on->stream>>>(
-        m->values, m->row, m->stride, (unsigned)m->n, m->norm2);
-    return card_failed(cudaGetLastError(), "adding up squares", message) ||
-           get(m, square, m->norm2, kernels * sizeof *square, message);
+    }
+    bool failed = turn_to_card(m, message);
+    if (!failed) {
+        const dim3 grid((unsigned)kernels, PARTS);
+        add_squares<<<grid, THREADS, 0, m->bank->on->stream>>>(m->values, m->row, m->stride,
+                                                               (unsigned)m->n, m->square);
+        failed = card_failed(cudaGetLastError(), "adding up squares", message) ||
+                 get(m, parts, m->square, PARTS * kernels * sizeof *parts, message);
+    }
+    for (size_t k = 0; !failed && k < kernels; k++) {
+        square[k] = 0;
+        for (size_t p = 0; p < PARTS; p++)
+            square[k] += parts[p * kernels + k];
+    }
+    free(parts);
+    return failed;
 }
 
 /* ---- weighted sums ---- */
@@ -217,8 +234,6 @@ static int add_up(void *context, const size_t *kernels, size_t count, const doub
     if (m->n == 0)
         return 0;
     if (turn_to_card(m, message))
-        return 1;
-    if (m->sum == NULL && card_allocate(&m->pool, &m->sum, m->n * m->n, message))
         return 1;
     if (choose(m, kernels, count, message) ||
         card_put(m->bank->on, m->weight, weight, count * sizeof *weight, message))
@@ -319,7 +334,9 @@ static int create_matrices(void *context, void **result, char *message)
     if (card_allocate(&m->pool, &m->values, m->n * m->row, message) ||
         card_allocate(&m->pool, &m->x, bank->kernels * m->n + m->n, message) ||
         card_allocate(&m->pool, &m->y, bank->kernels * m->n, message) ||
+        card_allocate(&m->pool, &m->sum, m->n * m->n, message) ||
         card_allocate(&m->pool, &m->norm2, bank->kernels, message) ||
+        card_allocate(&m->pool, &m->square, PARTS * bank->kernels, message) ||
         card_allocate(&m->pool, &m->weight, bank->kernels, message) ||
         card_allocate(&m->pool, &m->chosen, bank->kernels, message) ||
         card_pin(&m->pool, &m->sent, 2 * m->n, message) ||

@@ -7,11 +7,11 @@
 static __global__ void gather_scores(const float *scores, size_t stride, const unsigned *index,
                                      unsigned count, unsigned lines, unsigned most, float *out)
 {
-    const unsigned e = blockIdx.x * blockDim.x + threadIdx.x;
-    const unsigned line = e / count;
-    const unsigned i = e % count;
+    const size_t e = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const size_t line = e / count;
+    const unsigned i = (unsigned)(e % count);
     if (line < lines)
-        out[(size_t)line * most + i] = scores[line * stride + index[i]];
+        out[line * most + i] = scores[line * stride + index[i]];
 }
 
 /* Values of these rows with each other are on their way. */

@@ -2,7 +2,10 @@
 /* The life of scores on the card, and what is done to them as a whole. */
 #include "cuda/scores.h"
 
-static const size_t SCRATCH = (size_t)1 << 30; /* bytes for values that are not kept */
+#ifndef CARD_SCRATCH /* tests have less */
+#define CARD_SCRATCH ((size_t)1 << 30)
+#endif
+static const size_t SCRATCH = CARD_SCRATCH; /* bytes for values that are not kept */
 
 bool card_scores_turn(const card_scores *s, char *message)
 {
@@ -11,7 +14,8 @@ bool card_scores_turn(const card_scores *s, char *message)
 
 static bool card_nothing_to_add(const card_scores *s, size_t count)
 {
-    return count == 0 || s->bank->rows == 0 || s->slots == 0 || s->labels == 0;
+    return count == 0 || s->bank->rows == 0 || s->bank->kernels == 0 || s->slots == 0 ||
+           s->labels == 0;
 }
 
 static int add(void *context, const size_t *rows, size_t count, const float *change, bool precisely,
@@ -33,8 +37,10 @@ static int add_others(void *context, const md_device_rows *rows, const float *ch
         return 0;
     if (card_scores_turn(s, message))
         return 1;
-    if (!s->has_others && card_room_make(&s->others, s->bank, &s->pool, s->most, message))
+    if (!s->has_others && card_room_make(&s->others, s->bank, &s->pool, s->most, message)) {
+        card_room_free(&s->others);
         return 1;
+    }
     s->has_others = true;
     return card_room_fill(&s->others, s->bank, rows, message) ||
            card_send(s, NULL, rows->rows, change, s->others.rows, s->bank->precise, message) ||
@@ -92,7 +98,6 @@ static int scale(void *context, size_t slot, size_t first, size_t count, float f
     cudaStream_t stream = s->bank->on->stream;
     if (values == 0 || factor == 1)
         return 0;
-    /* threads that scale side by side find nothing to settle */
     if (card_scores_turn(s, message) || card_settle(s, message))
         return 1;
     if (factor == 0)
@@ -121,6 +126,8 @@ static void free_scores(void *context)
             (void)cudaEventDestroy(event);
     card_room_free(&s->others);
     card_pool_free(&s->pool);
+    pthread_mutex_destroy(&s->settling);
+    free(s->portions);
     free(s);
 }
 
@@ -169,9 +176,7 @@ static bool make_slots(card_scores *s, const md_device_slots *slots, char *messa
 static bool make_scratch(card_scores *s, char *message)
 {
     const size_t bytes = card_scratch_bytes(s->bank);
-    const size_t fits = bytes > 0 ? SCRATCH / bytes : 1;
-    const size_t fewest = card_pieces(s->most, CARD_PORTIONS - 4); /* portions of a call */
-    size_t rows = card_least(fits > fewest ? fits : fewest, s->most);
+    const size_t rows = card_least(bytes > 0 ? SCRATCH / bytes : 1, s->most);
     s->scratch_rows = (unsigned)(rows > 0 ? rows : 1);
     return card_allocate(&s->pool, &s->scratch, s->scratch_rows * bytes, message);
 }
@@ -207,7 +212,11 @@ static int create_scores(void *context, void **result, const md_device_slots *sl
     s->labels = (unsigned)slots->labels;
     s->most = (unsigned)slots->most;
     s->most_open = (unsigned)slots->most_open;
-    if (card_scores_turn(s, message) || make_scores(s, slots, message)) {
+    pthread_mutex_init(&s->settling, NULL);
+    s->portions = (card_portion *)calloc(slots->most + 1, sizeof *s->portions);
+    if (s->portions == NULL)
+        snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
+    if (s->portions == NULL || card_scores_turn(s, message) || make_scores(s, slots, message)) {
         free_scores(s);
         return 1;
     }

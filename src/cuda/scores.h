@@ -5,6 +5,7 @@
 #define MD_CUDA_SCORES_H
 
 #include "cuda/bank.h"
+#include <pthread.h>
 
 enum { CARD_SENT = 2 };      /* buffers that take turns */
 enum { CARD_ENTERED = 256 }; /* changes that open rows get before others */
@@ -22,13 +23,11 @@ struct card_portion {
 };
 
 /* Changes on their way: portion by portion, as many as scratch memory can take. */
-enum { CARD_PORTIONS = 64 };
 struct card_waiting {
     size_t rows; /* 0: there are none */
     card_rows left;
     bool own, precise;
-    card_portion portions[CARD_PORTIONS];
-    size_t count;
+    size_t count; /* of portions */
 };
 
 struct card_scores {
@@ -58,7 +57,9 @@ struct card_scores {
     unsigned *open_index; /* [most_open] pinned, of the rows whose scores are asked for */
     float *open_scores;   /* [slots][labels][most_open] pinned */
     cudaEvent_t opened;
-    card_waiting changes; /* that were sent and have not been added yet */
+    card_waiting changes;     /* that were sent and have not been added yet */
+    card_portion *portions;   /* [most] of them, of the processor */
+    pthread_mutex_t settling; /* threads that scale side by side may find changes to settle */
 
     /* to enter changes for open rows before all others */
     unsigned *entered_index; /* [most_open] */

@@ -9,6 +9,7 @@
 #include "cuda/bank.h"
 
 enum { THREADS = 256, ACROSS = 16, WIDE = 128, DEEP = 16, PAD = 4 };
+enum { FOLDED = 256 }; /* columns whose sum is rounded by itself, as the processor does */
 enum { COLUMNS = WIDE / ACROSS }; /* of a thread: two times four that stand side by side */
 
 struct tile_job {
@@ -83,6 +84,20 @@ template <int TALL> struct alignas(16) tile_memory {
     float right[DEEP][WIDE + PAD];
 };
 
+/* Sums of many columns are sums of sums, which lose fewer digits: the finished ones wait in memory,
+ * out of the way. */
+template <int ROWS>
+static __device__ __forceinline__ void fold(float whole[ROWS][COLUMNS], float sum[ROWS][COLUMNS])
+{
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < COLUMNS; j++) {
+            whole[i][j] += sum[i][j];
+            sum[i][j] = 0;
+        }
+}
+
 template <int SUM, int ROWS>
 static __device__ void add_up(const tile_job &job, const card_group &group,
                               tile_memory<ROWS * ACROSS> &memory, float sum[ROWS][COLUMNS])
@@ -109,7 +124,13 @@ static __device__ void add_up(const tile_job &job, const card_group &group,
         next_left[h] = four_of(left[h], depth, stride);
     for (int h = 0; h < 2; h++)
         next_right[h] = four_of(right[h], depth, stride);
+    float whole[ROWS][COLUMNS];
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            whole[i][j] = 0;
     for (unsigned k = 0; k < stride; k += DEEP) {
+        if (k % FOLDED == 0)
+            fold<ROWS>(whole, sum);
         __syncthreads(); /* the piece before has been read */
         for (int h = 0; loads_left && h < ABOVE; h++)
             turn(&memory.left[depth][h * QUARTER + place], TALL + PAD, next_left[h]);
@@ -134,6 +155,9 @@ static __device__ void add_up(const tile_job &job, const card_group &group,
                     add_term<SUM>(&sum[i][j], x[i], z[j]);
         }
     }
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            sum[i][j] += whole[i][j];
 }
 
 /* ---- values ---- */
@@ -336,8 +360,11 @@ template <typename T, int ROWS> static void launch(const tile_job &job, cudaStre
  * these would keep too few threads busy, since each has its sums in registers. */
 template <typename T> static void launch_fitting(const tile_job &job, cudaStream_t stream)
 {
-    enum { HIGH = 4, LOW = 2, FEW_COLUMNS = 4096 };
-    if (job.left.rows <= LOW * ACROSS || job.right.rows <= FEW_COLUMNS)
+#ifndef CARD_FEW_COLUMNS /* tests have fewer */
+#define CARD_FEW_COLUMNS 4096
+#endif
+    enum { HIGH = 4, LOW = 2 };
+    if (job.left.rows <= LOW * ACROSS || job.right.rows <= CARD_FEW_COLUMNS)
         launch<T, LOW>(job, stream);
     else
         launch<T, HIGH>(job, stream);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/parallel.h"
 #include "deferred_walk.h"
 #include "device/test_device.h"
 #include "gram/card.h"
@@ -29,7 +30,7 @@ static void scores_are_true_on_any_way(void **state)
 {
     MD_OWNED(md_device_close) md_device *device = open_card(state);
     size_t found = 0;
-    for (uint64_t seed = 1; seed <= 120; seed++) {
+    for (uint64_t seed = 1; seed <= (is_slow(*state) ? 35 : 120); seed++) {
         const deferred_kind kind = draw_card_kind(device, seed);
         deferred_case c;
         open_deferred(&c, &kind);
@@ -189,6 +190,98 @@ static void values_of_a_row_are_computed_once(void **state)
     close_deferred(&c);
 }
 
+/* ---- several scores of one bank ---- */
+
+/* What one of them has computed and keeps, the other finds. */
+static void scores_of_one_bank_do_not_disturb_each_other(void **state)
+{
+    MD_OWNED(md_device_close) md_device *device = open_card(state);
+    deferred_case c = {.n = 60, .kind = {.seed = 3, .device = device}};
+    MD_OWNED(md_card_free) md_card *card = NULL;
+    MD_OWNED(md_device_scores_free) md_device_scores *one = NULL;
+    MD_OWNED(md_device_scores_free) md_device_scores *two = NULL;
+    bool wanted[ACCOUNTS_MOST];
+    float change[ACCOUNTS_MOST];
+    float score[2][60];
+    size_t most;
+    medley_error error = {0};
+    const size_t row = 4;
+    md_random_seed(&c.random, 3);
+    open_bank(&c);
+    for (size_t m = 0; m < ACCOUNTS_MOST; m++) {
+        wanted[m] = true;
+        change[m] = 1;
+    }
+    const md_card_wish wish = {
+        .bank = &c.bank, .rows = &c.prepared, .wanted = wanted, .precise = true, .raw = true};
+    check_ok(md_card_create(&card, device, &wish, &error), &error);
+    check_ok(md_card_scores(&one, card, 1, NULL, 16, &most, &error), &error);
+    check_ok(md_card_scores(&two, card, 1, NULL, 16, &most, &error), &error);
+    check_ok(md_device_add(one, &row, 1, change, false, &error), &error);
+    check_ok(md_device_add(two, &row, 1, change, false, &error), &error);
+    for (size_t k = 0; k < md_card_kernels(card); k++) {
+        check_ok(md_device_read(two, k, score[0], &error), &error);
+        check_ok(md_device_read(one, k, score[1], &error), &error);
+        assert_true(isfinite(score[0][row]) && score[0][row] != 0);
+        assert_memory_equal(score[0], score[1], sizeof score[0]);
+    }
+    md_prepared_clear(&c.prepared);
+    md_bank_clear(&c.bank);
+    medley_dataset_free(c.data);
+}
+
+struct scaling {
+    md_device_scores *scores;
+};
+
+static void double_scores(void *context, size_t slot, size_t worker)
+{
+    (void)worker;
+    md_device_scale(((struct scaling *)context)->scores, slot, 0, 1, 2);
+}
+
+/* Changes that are on their way are added once, whoever comes first. */
+static void scores_are_scaled_by_several_threads(void **state)
+{
+    MD_OWNED(md_device_close) md_device *device = open_card(state);
+    deferred_case c = {.n = 40, .kind = {.seed = 3, .device = device}};
+    MD_OWNED(md_card_free) md_card *card = NULL;
+    bool wanted[ACCOUNTS_MOST];
+    float change[ACCOUNTS_MOST];
+    float score[2][40];
+    size_t most;
+    medley_error error = {0};
+    const size_t row = 7;
+    md_random_seed(&c.random, 3);
+    open_bank(&c);
+    for (size_t m = 0; m < ACCOUNTS_MOST; m++) {
+        wanted[m] = true;
+        change[m] = 1;
+    }
+    const md_card_wish wish = {
+        .bank = &c.bank, .rows = &c.prepared, .wanted = wanted, .precise = true, .raw = true};
+    check_ok(md_card_create(&card, device, &wish, &error), &error);
+    for (size_t t = 0; t < 20; t++) {
+        MD_OWNED(md_device_scores_free) md_device_scores *plain = NULL;
+        MD_OWNED(md_device_scores_free) md_device_scores *scaled = NULL;
+        check_ok(md_card_scores(&plain, card, 1, NULL, 16, &most, &error), &error);
+        check_ok(md_card_scores(&scaled, card, 1, NULL, 16, &most, &error), &error);
+        check_ok(md_device_add(plain, &row, 1, change, false, &error), &error);
+        check_ok(md_device_add(scaled, &row, 1, change, false, &error), &error);
+        struct scaling scaling = {scaled};
+        md_parallel_for(4, md_card_kernels(card), double_scores, &scaling);
+        for (size_t k = 0; k < md_card_kernels(card); k++) {
+            check_ok(md_device_read(plain, k, score[0], &error), &error);
+            check_ok(md_device_read(scaled, k, score[1], &error), &error);
+            for (size_t i = 0; i < c.n; i++)
+                assert_true(score[1][i] == 2 * score[0][i]);
+        }
+    }
+    md_prepared_clear(&c.prepared);
+    md_bank_clear(&c.bank);
+    medley_dataset_free(c.data);
+}
+
 /* ---- what cards cannot do ---- */
 
 static void kernels_from_outside_stay_outside(void **state)
@@ -258,10 +351,8 @@ static void a_lost_card_is_an_error(void **state)
         status = ask_card(&c, options, score, &error);
         assert_true(status == MEDLEY_FAILED || call > 10);
         if (status != MEDLEY_OK)
-            assert_string_equal(error.message,
-                                "fake card: unspecified launch failure while waiting for it; "
-                                "`device=cpu` does without it, and goes on from a checkpoint if "
-                                "there is one");
+            assert_non_null(strstr(error.message,
+                                   "fake card: unspecified launch failure while waiting for it"));
     }
     md_prepared_clear(&c.prepared);
     md_bank_clear(&c.bank);
@@ -278,6 +369,8 @@ int main(void)
         ON_EVERY_CARD(many_rows_are_replaced_together),
         ON_EVERY_CARD(values_of_a_row_are_computed_once),
         cmocka_unit_test(kernels_from_outside_stay_outside),
+        ON_EVERY_CARD(scores_of_one_bank_do_not_disturb_each_other),
+        ON_EVERY_CARD(scores_are_scaled_by_several_threads),
         cmocka_unit_test(a_lost_card_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
