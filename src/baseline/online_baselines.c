@@ -31,8 +31,7 @@ static medley_status fit_average(medley_model **model, md_problem *problem, medl
     MD_OWNED(free) double *weight = NULL;
     MEDLEY_TRY(refuse_others(problem, false, error));
     MEDLEY_TRY(md_mean_weights(&weight, problem->bank.count, error));
-    problem->online->mixed = true;
-    MEDLEY_TRY(md_gram_mix(problem->online->gram, weight, error));
+    MEDLEY_TRY(md_problem_mix_kernels(problem, weight, error));
     MEDLEY_TRY(md_run_blocks_make(&blocks, problem, 0, error));
     blocks.is_mixture = true;
     return md_train_and_build(model, problem, &blocks, error);

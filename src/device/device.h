@@ -115,7 +115,7 @@ typedef struct md_device_functions {
      * values in single precision, whatever the bank has. */
     int (*add)(void *scores, const size_t *rows, size_t count, const float *change, bool precisely,
                char *message);
-    /* Rows i are others. */
+    /* Rows i are others, of which the same arrays are NULL as of the bank's rows. */
     int (*add_others)(void *scores, const md_device_rows *rows, const float *change, char *message);
     /* These rows will be opened next: values between them may be computed beforehand. */
     int (*expect)(void *scores, const size_t *rows, size_t count, char *message);
@@ -132,7 +132,7 @@ typedef struct md_device_functions {
 
     /* ---- whole matrices of the rows of a precise bank without roots, for solvers that look at all
      * of them; sums are in double precision ---- */
-    int (*matrices_create)(void *bank, void **matrices, char *message);
+    int (*matrices_create)(void *bank, void **matrices, char *message); /* with room for a sum */
     void (*matrices_free)(void *matrices);
     /* norm2[count] = x'Kx and y[count][rows] = Kx of some kernels, with x + i * stride; either may
      * be NULL. */

@@ -131,6 +131,13 @@ const char *md_device_name(const md_device *device)
 
 static medley_status fail_on(const md_device *device, const char *message, medley_error *error)
 {
+    return md_fail(error, MEDLEY_FAILED, "%s: %s", device->functions.name, message);
+}
+
+/* While something is learnt. */
+static medley_status fail_under_way(const md_device *device, const char *message,
+                                    medley_error *error)
+{
     return md_fail(error, MEDLEY_FAILED,
                    "%s: %s; `device=cpu` does without it, and goes on from a checkpoint if there "
                    "is one",
@@ -201,8 +208,8 @@ static medley_status told(const md_device_scores *scores, int failed, const char
                           medley_error *error)
 {
     if (scores->has_failed)
-        return fail_on(scores->device, scores->failure, error);
-    return failed != 0 ? fail_on(scores->device, message, error) : MEDLEY_OK;
+        return fail_under_way(scores->device, scores->failure, error);
+    return failed != 0 ? fail_under_way(scores->device, message, error) : MEDLEY_OK;
 }
 
 medley_status md_device_add(md_device_scores *scores, const size_t *rows, size_t count,
@@ -218,8 +225,9 @@ medley_status md_device_add_others(md_device_scores *scores, const md_device_row
                                    const float *change, medley_error *error)
 {
     char message[MD_DEVICE_MESSAGE] = "";
-    const int failed = scores->device->functions.add_others(scores->scores, rows, change, message);
-    return told(scores, failed, message, error);
+    if (scores->device->functions.add_others(scores->scores, rows, change, message) != 0)
+        return fail_on(scores->device, message, error); /* nothing is learnt from others */
+    return MEDLEY_OK;
 }
 
 medley_status md_device_expect(md_device_scores *scores, const size_t *rows, size_t count,
@@ -291,7 +299,7 @@ medley_status md_device_multiply(md_device_matrices *matrices, const size_t *ker
     char message[MD_DEVICE_MESSAGE] = "";
     if (matrices->device->functions.multiply(matrices->matrices, kernels, count, x, stride, norm2,
                                              y, message) != 0)
-        return fail_on(matrices->device, message, error);
+        return fail_under_way(matrices->device, message, error);
     return MEDLEY_OK;
 }
 
@@ -299,7 +307,7 @@ medley_status md_device_squares(md_device_matrices *matrices, double *square, me
 {
     char message[MD_DEVICE_MESSAGE] = "";
     if (matrices->device->functions.squares(matrices->matrices, square, message) != 0)
-        return fail_on(matrices->device, message, error);
+        return fail_under_way(matrices->device, message, error);
     return MEDLEY_OK;
 }
 
@@ -309,7 +317,7 @@ medley_status md_device_sum(md_device_matrices *matrices, const size_t *kernels,
     char message[MD_DEVICE_MESSAGE] = "";
     if (matrices->device->functions.sum(matrices->matrices, kernels, count, weight, sum, message) !=
         0)
-        return fail_on(matrices->device, message, error);
+        return fail_under_way(matrices->device, message, error);
     return MEDLEY_OK;
 }
 
@@ -318,7 +326,7 @@ medley_status md_device_multiply_sum(md_device_matrices *matrices, const double 
 {
     char message[MD_DEVICE_MESSAGE] = "";
     if (matrices->device->functions.multiply_sum(matrices->matrices, x, y, message) != 0)
-        return fail_on(matrices->device, message, error);
+        return fail_under_way(matrices->device, message, error);
     return MEDLEY_OK;
 }
 
@@ -327,6 +335,6 @@ medley_status md_device_column(md_device_matrices *matrices, size_t row, double 
 {
     char message[MD_DEVICE_MESSAGE] = "";
     if (matrices->device->functions.column(matrices->matrices, row, column, message) != 0)
-        return fail_on(matrices->device, message, error);
+        return fail_under_way(matrices->device, message, error);
     return MEDLEY_OK;
 }

@@ -130,6 +130,19 @@ static medley_status fit_path(md_problem *problem, const medley_dataset *train,
     return walk(problem, path, &joining, error);
 }
 
+/* Paths end where data are fitted closely: a card does not round values for them. */
+static medley_status take_options(medley_options **own, const medley_options *options,
+                                  medley_error *error)
+{
+    if (options == NULL)
+        MEDLEY_TRY(medley_options_create(own, error));
+    else
+        MEDLEY_TRY(md_options_copy(own, options, error));
+    if ((*own)->device_storage == MD_DEVICE_AUTO)
+        (*own)->device_storage = MD_DEVICE_FLOAT32;
+    return MEDLEY_OK;
+}
+
 medley_status medley_fit_path(const medley_dataset *train, const medley_options *options,
                               const medley_path_options *given, medley_path_taker take,
                               void *context, const medley_observer *observer, medley_error *error)
@@ -137,16 +150,13 @@ medley_status medley_fit_path(const medley_dataset *train, const medley_options 
     md_begin(error);
     medley_path_options path = MEDLEY_PATH_OPTIONS_INIT;
     medley_observer watch = MEDLEY_OBSERVER_INIT;
-    MD_OWNED(medley_options_free) medley_options *defaults = NULL;
+    MD_OWNED(medley_options_free) medley_options *own = NULL;
     MD_CLEARED(md_problem_clear) md_problem problem = {0};
     MEDLEY_TRY(MD_TAKE_STRUCT(&path, given, MEDLEY_PATH_OPTIONS_INIT, error));
     MEDLEY_TRY(MD_TAKE_STRUCT(&watch, observer, MEDLEY_OBSERVER_INIT, error));
-    if (options == NULL) {
-        MEDLEY_TRY(medley_options_create(&defaults, error));
-        options = defaults;
-    }
+    MEDLEY_TRY(take_options(&own, options, error));
     const struct joining joining = {.take = take, .context = context, .error = error};
-    return fit_path(&problem, train, options, &path, &joining, &watch, error);
+    return fit_path(&problem, train, own, &path, &joining, &watch, error);
 }
 
 medley_status md_fit_path_again(md_problem *problem, const medley_dataset *train,
@@ -155,8 +165,10 @@ medley_status md_fit_path_again(md_problem *problem, const medley_dataset *train
                                 const medley_observer *observer, medley_error *error)
 {
     md_begin(error);
+    MD_OWNED(medley_options_free) medley_options *own = NULL;
+    MEDLEY_TRY(take_options(&own, options, error));
     const struct joining joining = {.take = take, .context = context, .error = error};
-    const medley_status status = fit_path(problem, train, options, path, &joining, observer, error);
+    const medley_status status = fit_path(problem, train, own, path, &joining, observer, error);
     if (status == MEDLEY_OK)
         md_problem_keep_kernels(problem);
     else

@@ -7,6 +7,8 @@
 
 /* Multiplications from which on starting a card pays. */
 static const double WORTH_A_CARD = 2e11;
+/* Of the processor, for sparse views that are written out, unless a card was asked for. */
+static const double SPARE_MEMORY = 4e9;
 
 /* What a score is made of. An extra label adds up the rows themselves, which centred kernels need.
  */
@@ -130,9 +132,13 @@ medley_status md_between_card(bool *done, const md_between *between, const md_ex
     MEDLEY_TRY(md_new(&wanted, between->bank->count, sizeof *wanted, error));
     for (size_t t = 0; t < count; t++)
         wanted[terms[t].kernel] = true;
-    const md_card_wish wish = {
-        .bank = between->bank, .rows = between->left, .wanted = wanted, .raw = true};
-    if (automatic && md_card_work(&wish, between->right->rows) < WORTH_A_CARD)
+    const md_card_wish wish = {.bank = between->bank,
+                               .rows = between->left,
+                               .wanted = wanted,
+                               .raw = true,
+                               .memory = automatic ? SPARE_MEMORY : 0};
+    if (automatic && md_card_work(between->bank, wanted, between->left->rows,
+                                  between->right->rows) < WORTH_A_CARD)
         return MEDLEY_OK;
     medley_status status = md_card_check(&wish, &why);
     if (status == MEDLEY_OK)
@@ -144,5 +150,6 @@ medley_status md_between_card(bool *done, const md_between *between, const md_ex
     *done = status == MEDLEY_OK;
     if (status == MEDLEY_OK || automatic)
         return MEDLEY_OK;
-    return md_fail(error, status, "device %s: %s", between->device, why.message);
+    return md_fail(error, status, "device %s: %s; leave out `device`", between->device,
+                   why.message);
 }

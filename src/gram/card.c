@@ -6,7 +6,8 @@
 enum { MOST_KERNELS = 65535 };               /* blocks of threads side by side */
 enum { MOST_ROWS = 1024 };                   /* changed rows at a time */
 static const double MOST_CHANGES = 64 << 20; /* bytes of theirs */
-static const double MOST_DENSE = 8e9;        /* bytes of sparse views, written out */
+static const double MOST_DENSE = 8e9;        /* bytes of sparse views, written out, */
+static const double DENSE_SHARE = 0.25;      /* and of the processor's memory */
 static const size_t MOST_FLOATS = 1 << 28;   /* of all columns of rows from elsewhere, at a time */
 
 struct md_card {
@@ -37,12 +38,15 @@ static medley_status check_kernel(const md_card_wish *wish, const md_kernel *ker
         return md_fail(error, MEDLEY_NOT_SUPPORTED, "cards have no kernel '%s'",
                        kernel->class->name);
     const md_matrix *view = &wish->rows->views[kernel->view];
+    const double most =
+        wish->memory > 0 ? fmin(MOST_DENSE, DENSE_SHARE * wish->memory) : MOST_DENSE;
     if (md_matrix_is_sparse(view))
         *dense += (double)view->rows * (double)view->columns * sizeof(float);
-    if (*dense > MOST_DENSE)
+    if (*dense > most)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                       "sparse views as far as that of kernel '%s' would take %.1f GB on a card",
-                       kernel->name, *dense / 1e9);
+                       "sparse views as far as that of kernel '%s' would take %.1f MB, written out "
+                       "for a card, and may take %.1f",
+                       kernel->name, *dense / 1e6, most / 1e6);
     return MEDLEY_OK;
 }
 
@@ -65,20 +69,20 @@ medley_status md_card_check(const md_card_wish *wish, medley_error *error)
     return MEDLEY_OK;
 }
 
-double md_card_work(const md_card_wish *wish, size_t other_rows)
+double md_card_work(const md_bank *bank, const bool *wanted, size_t rows, size_t other_rows)
 {
     double work = 0;
     size_t last = SIZE_MAX;
-    for (size_t m = 0; m < wish->bank->count; m++) {
-        const size_t view = wish->bank->kernels[m].view;
-        if (!wish->wanted[m])
+    for (size_t m = 0; m < bank->count; m++) {
+        const size_t view = bank->kernels[m].view;
+        if (!wanted[m])
             continue;
-        if (wish->bank->kernels[m].class != NULL && view != last)
-            work += (double)wish->rows->views[view].columns;
+        if (bank->kernels[m].class != NULL && view != last)
+            work += (double)bank->views[view].column_count;
         work += MD_TERMS;
         last = view;
     }
-    return work * (double)wish->rows->rows * (double)other_rows;
+    return work * (double)rows * (double)other_rows;
 }
 
 /* ---- rows in the form of cards ---- */
@@ -88,6 +92,7 @@ struct description {
     md_pool pool;
     md_device_rows rows;
     const float **view, **norm2, **lift, **factor, **shift, **root;
+    float **written; /* [views] rows that are written out; NULL: those of the view */
 };
 
 static void clear_description(struct description *d)
@@ -95,8 +100,11 @@ static void clear_description(struct description *d)
     md_pool_clear(&d->pool);
 }
 
+/* Rows of a view that is as it has to be are borrowed; those of others are written out, as many as
+ * are wanted at a time. */
 static medley_status describe_view(struct description *d, const md_card *card,
-                                   const md_prepared *rows, size_t v, medley_error *error)
+                                   const md_prepared *rows, size_t v, size_t at_a_time,
+                                   medley_error *error)
 {
     const size_t of = card->view_of[v];
     const md_matrix *view = &rows->views[of];
@@ -105,19 +113,32 @@ static medley_status describe_view(struct description *d, const md_card *card,
     d->lift[v] = rows->lift[of];
     if (!md_matrix_is_sparse(view) && view->columns == card->columns[v])
         return MEDLEY_OK;
-    float *dense;
-    MEDLEY_TRY(md_pool_new(&d->pool, &dense, rows->rows * card->columns[v], sizeof *dense, error));
-    for (size_t r = 0; r < rows->rows; r++) {
-        const md_row row = md_matrix_row(view, r);
-        for (size_t e = 0; e < row.count; e++)
-            if (md_row_column(row, e) < card->columns[v])
-                dense[r * card->columns[v] + md_row_column(row, e)] = row.value[e];
-    }
-    d->view[v] = dense;
+    MEDLEY_TRY(
+        md_pool_new(&d->pool, &d->written[v], at_a_time * card->columns[v], sizeof(float), error));
+    d->view[v] = d->written[v];
     return MEDLEY_OK;
 }
 
+static void write_rows(const struct description *d, const md_card *card, const md_prepared *rows,
+                       size_t first, size_t count)
+{
+    for (size_t v = 0; v < card->views; v++) {
+        const size_t columns = card->columns[v];
+        float *out = d->written[v];
+        if (out == NULL)
+            continue;
+        memset(out, 0, count * columns * sizeof *out);
+        for (size_t r = 0; r < count; r++) {
+            const md_row row = md_matrix_row(&rows->views[card->view_of[v]], first + r);
+            for (size_t e = 0; e < row.count; e++)
+                if (md_row_column(row, e) < columns)
+                    out[r * columns + md_row_column(row, e)] = row.value[e];
+        }
+    }
+}
+
 /* 1 / sqrt(K(x,x)) makes values of any kernel fit half precision, and its inverse brings them back.
+ * Where K(x,x) has not all digits of a float, the row counts as 0: its inverse is beyond numbers.
  */
 static medley_status describe_diagonal(struct description *d, const md_card *card, size_t k,
                                        const double *diagonal, medley_error *error)
@@ -130,12 +151,12 @@ static medley_status describe_diagonal(struct description *d, const md_card *car
     float *root;
     for (size_t i = 0; i < rows; i++)
         ones = ones && diagonal[i] == 1;
-    if (ones)
+    if (ones && (factor == 1 || d->factor[k] != NULL))
         return MEDLEY_OK;
     MEDLEY_TRY(md_pool_new(&d->pool, &root, rows, sizeof *root, error));
     MEDLEY_TRY(md_pool_new(&d->pool, &own, rows, sizeof *own, error));
     for (size_t i = 0; i < rows; i++) {
-        const double length = sqrt(fmax(0, diagonal[i]));
+        const double length = diagonal[i] >= MD_LEAST_SELF ? sqrt(diagonal[i]) : 0;
         const double before = d->factor[k] != NULL ? (double)d->factor[k][i] : factor;
         root[i] = (float)length;
         own[i] = length > 0 ? (float)(before / length) : 0;
@@ -179,6 +200,7 @@ static medley_status make_room(struct description *d, const md_card *card, size_
     MEDLEY_TRY(md_pool_new(&d->pool, &d->factor, card->kernels, sizeof *d->factor, error));
     MEDLEY_TRY(md_pool_new(&d->pool, &d->shift, card->kernels, sizeof *d->shift, error));
     MEDLEY_TRY(md_pool_new(&d->pool, &d->root, card->kernels, sizeof *d->root, error));
+    MEDLEY_TRY(md_pool_new(&d->pool, &d->written, card->views, sizeof *d->written, error));
     d->rows = (md_device_rows){.rows = rows,
                                .view = d->view,
                                .norm2 = d->norm2,
@@ -190,11 +212,11 @@ static medley_status make_room(struct description *d, const md_card *card, size_
 }
 
 static medley_status describe(struct description *d, const md_card *card, const md_prepared *rows,
-                              const double *const *diagonal, medley_error *error)
+                              const double *const *diagonal, size_t at_a_time, medley_error *error)
 {
     MEDLEY_TRY(make_room(d, card, rows->rows, error));
     for (size_t v = 0; v < card->views; v++)
-        MEDLEY_TRY(describe_view(d, card, rows, v, error));
+        MEDLEY_TRY(describe_view(d, card, rows, v, at_a_time, error));
     for (size_t k = 0; k < card->kernels; k++)
         MEDLEY_TRY(describe_kernel(d, card, rows, k,
                                    diagonal != NULL ? diagonal[card->kernel[k]] : NULL, error));
@@ -253,7 +275,8 @@ medley_status md_card_create(md_card **result, const md_device *device, const md
     card->raw = wish->raw;
     card->row_count = wish->rows->rows;
     MEDLEY_TRY(list_kernels(card, wish, &kernels, error));
-    MEDLEY_TRY(describe(&description, card, wish->rows, wish->diagonal, error));
+    MEDLEY_TRY(describe(&description, card, wish->rows, wish->diagonal, card->row_count, error));
+    write_rows(&description, card, wish->rows, 0, card->row_count);
     description.rows.is_unit = wish->diagonal != NULL;
     const md_device_layout layout = {.views = card->views,
                                      .columns = card->columns,
@@ -389,7 +412,8 @@ static void cut(struct description *piece, const struct description *whole, cons
 {
     piece->rows.rows = count;
     for (size_t v = 0; v < card->views; v++)
-        piece->view[v] = whole->view[v] + first * card->columns[v];
+        piece->view[v] = whole->written[v] != NULL ? whole->written[v]
+                                                   : whole->view[v] + first * card->columns[v];
     cut_arrays(piece->norm2, whole->norm2, card->views, first);
     cut_arrays(piece->lift, whole->lift, card->views, first);
     cut_arrays(piece->factor, whole->factor, card->kernels, first);
@@ -405,11 +429,12 @@ medley_status md_card_add_others(const md_card *card, md_device_scores *scores, 
     MD_CLEARED(clear_description) struct description piece = {0};
     float *change;
     const size_t lines = card->kernels * labels;
-    MEDLEY_TRY(describe(&whole, card, others, NULL, error));
+    MEDLEY_TRY(describe(&whole, card, others, NULL, md_min(most, others->rows), error));
     MEDLEY_TRY(make_room(&piece, card, others->rows, error));
     MEDLEY_TRY(md_pool_new(&piece.pool, &change, lines * most, sizeof *change, error));
     for (size_t first = 0; first < others->rows; first += most) {
         const size_t count = md_min(others->rows - first, most);
+        write_rows(&whole, card, others, first, count);
         cut(&piece, &whole, card, first, count);
         for (size_t l = 0; l < lines; l++)
             memcpy(change + l * count, coefficient + l * others->rows + first,

@@ -17,13 +17,15 @@ typedef struct md_card_wish {
                                     * half precision; NULL: they are in single precision */
     bool precise;                  /* in any case */
     bool raw;                      /* values are not centred */
+    double memory;                 /* of the processor, a part of which sparse views may take that
+                                    * are written out; 0: no limit of its own */
 } md_card_wish;
 
 /* Can a card compute the kernels? If not, why, as an error. */
 medley_status md_card_check(const md_card_wish *wish, medley_error *error);
 
-/* Multiplications for all pairs of rows, roughly. */
-double md_card_work(const md_card_wish *wish, size_t other_rows);
+/* Multiplications for all pairs of rows and other rows, roughly. */
+double md_card_work(const md_bank *bank, const bool *wanted, size_t rows, size_t other_rows);
 
 /* Rows and wanted kernels on a card. */
 medley_status md_card_create(md_card **card, const md_device *device, const md_card_wish *wish,

@@ -51,6 +51,11 @@ bool md_gram_is_on_card(const md_gram *gram)
     return gram->card != NULL;
 }
 
+bool md_gram_is_rounded_for(const md_gram *gram, double device_rounds)
+{
+    return gram->is_rounded == (gram->largest_self <= device_rounds);
+}
+
 size_t md_gram_bytes(const md_gram *gram)
 {
     return gram->bytes;
@@ -76,7 +81,7 @@ static medley_status learn_diagonals(md_gram *gram, medley_error *error)
                 self[i] = (double)given->dense[i * gram->n + i];
         for (size_t i = 0; i < gram->n; i++) {
             if (kernel->norm == MD_NORM_DIAG)
-                self[i] = self[i] > 0 ? 1 : 0;
+                self[i] = self[i] >= MD_LEAST_SELF ? 1 : 0;
             else if (kernel->norm == MD_NORM_CENTER)
                 self[i] += kernel->grand_mean - 2 * (double)kernel->column_mean[i];
             else
@@ -197,12 +202,15 @@ static medley_status take_to_card(md_gram *gram, const md_gram_options *options,
     for (size_t m = 0; m < gram->count; m++) {
         diagonal[m] = gram->stored[m].diagonal;
         wanted[m] = !md_kernel_has_weights(&gram->bank->kernels[m]);
+        for (size_t i = 0; wanted[m] && i < gram->n; i++)
+            gram->largest_self = fmax(gram->largest_self, diagonal[m][i]);
     }
+    gram->is_rounded = gram->largest_self <= options->device_rounds;
     const md_card_wish wish = {.bank = gram->bank,
                                .rows = gram->prepared,
                                .wanted = wanted,
                                .diagonal = diagonal,
-                               .precise = options->device_precise};
+                               .precise = !gram->is_rounded};
     return md_card_create(&gram->card, options->device, &wish, error);
 }
 

@@ -18,7 +18,7 @@ typedef struct md_gram_options {
     size_t memory;                   /* budget in bytes for kernel values; 0: no limit */
     const medley_observer *observer; /* may be NULL */
     const md_device *device; /* what is not constant is computed there; NULL: the processor does */
-    bool device_precise;     /* in single precision there, else rounded to half precision */
+    double device_rounds; /* values are rounded there to half precision if no K(x,x) is larger, */
     medley_comm *comm; /* the columns of deferred scores are divided among its ranks; NULL: alone */
 } md_gram_options;
 
@@ -34,6 +34,8 @@ size_t md_gram_rows(const md_gram *gram);
 bool md_gram_is_streamed(const md_gram *gram);
 size_t md_gram_bytes(const md_gram *gram); /* held in memory */
 bool md_gram_is_on_card(const md_gram *gram);
+/* On a card: would its values be rounded, or not, as they are, if this were device_rounds? */
+bool md_gram_is_rounded_for(const md_gram *gram, double device_rounds);
 
 /* Are the values of kernel m (of a mixture: all of them) kept? What follows is for these; deferred
  * scores (deferred.h) are for the others. */

@@ -33,6 +33,8 @@ struct md_gram {
     md_tile_scratch *scratch; /* [threads] */
     double *mix;              /* [count] weights of the mixture, or NULL */
     md_card *card;            /* has the kernels that are not kept here; NULL: there is none */
+    double largest_self;      /* with a card: of its K(x,x) */
+    bool is_rounded;          /* values are, on the card, to half precision */
 };
 
 /* Row of a kernel that is kept, but not sparse, [n]. */

@@ -3,7 +3,6 @@
 #include "gram/prepared_rows.h"
 
 #include "base/parallel.h"
-#include <float.h>
 
 void md_prepared_clear(md_prepared *prepared)
 {
@@ -207,7 +206,7 @@ static medley_status learn_norm(md_prepared *prepared, md_kernel *kernel, size_t
         return MEDLEY_OK;
     MEDLEY_TRY(md_new(&prepared->inverse_root[m], prepared->rows, sizeof(float), error));
     for (size_t r = 0; r < prepared->rows; r++) /* a row with K(x,x) = 0 is the zero vector */
-        prepared->inverse_root[m][r] = self[r] >= (double)FLT_MIN ? (float)(1 / sqrt(self[r])) : 0;
+        prepared->inverse_root[m][r] = self[r] >= MD_LEAST_SELF ? (float)(1 / sqrt(self[r])) : 0;
     return MEDLEY_OK;
 }
 

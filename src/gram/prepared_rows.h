@@ -6,6 +6,11 @@
 #define MD_PREPARED_H
 
 #include "gram/bank.h"
+#include <float.h>
+
+/* Of K(x,x): below it single precision has lost digits, and a row counts as the zero vector where
+ * it is divided by sqrt(K(x,x)). */
+#define MD_LEAST_SELF ((double)FLT_MIN)
 
 typedef struct md_prepared {
     md_pool pool; /* of the arrays with an entry for each view or kernel */

@@ -37,7 +37,7 @@ static double self_of(const md_packed *packed, size_t m, size_t i, const double 
 {
     const md_kernel *kernel = &packed->bank->kernels[m];
     if (kernel->norm == MD_NORM_DIAG)
-        return self[i] > 0 ? 1 : 0;
+        return self[i] >= MD_LEAST_SELF ? 1 : 0;
     if (kernel->norm == MD_NORM_CENTER)
         return self[i] + kernel->grand_mean - 2 * (double)kernel->column_mean[i];
     return self[i] * kernel->factor;

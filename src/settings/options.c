@@ -9,7 +9,7 @@
 
 static const char *const roots_names[] = {"one", "many", NULL};
 static const char *const storage_names[] = {"float32", "float64", NULL};
-static const char *const device_storage_names[] = {"float16", "float32", NULL};
+static const char *const device_storage_names[] = {"auto", "float16", "float32", NULL};
 static const char *const mix_names[] = {"round", "epoch", NULL};
 static const char *const bigram_names[] = {"auto", "fixed", "learned", "none", NULL};
 static const char *const schedule_names[] = {"auto", "sqrt", "epoch", "inverse", "constant", NULL};

@@ -9,7 +9,11 @@
 #include "param/param.h"
 
 typedef enum md_roots { MD_ROOTS_ONE, MD_ROOTS_MANY } md_roots;
-typedef enum md_device_storage { MD_DEVICE_FLOAT16, MD_DEVICE_FLOAT32 } md_device_storage;
+typedef enum md_device_storage {
+    MD_DEVICE_AUTO,
+    MD_DEVICE_FLOAT16,
+    MD_DEVICE_FLOAT32
+} md_device_storage;
 typedef enum md_storage { MD_STORAGE_FLOAT32, MD_STORAGE_FLOAT64 } md_storage;
 typedef enum md_schedule {
     MD_RATE_AUTO,

@@ -4,9 +4,6 @@
 #include "packed/mixture.h"
 #include "setup/setup.h"
 
-/* Over the values of all kernels, or what takes as long: a guess of what a solver does. */
-static const double PASSES = 10;
-
 static medley_status begin(md_problem *problem, const char *text, medley_error *error)
 {
     MD_CLEARED(md_spec_clear) md_spec spec = {0};
@@ -124,13 +121,14 @@ static medley_status find_values_on_card(md_problem *problem, medley_error *erro
     MEDLEY_TRY(md_new(&wanted, problem->bank.count, sizeof *wanted, error));
     if (md_device_is_cpu(problem->options->device))
         return MEDLEY_OK;
-    const md_card_wish wish = {
-        .bank = &problem->bank, .rows = &problem->prepared, .wanted = wanted, .precise = true};
+    const md_card_wish wish = {.bank = &problem->bank,
+                               .rows = &problem->prepared,
+                               .wanted = wanted,
+                               .precise = true,
+                               .memory = (double)md_problem_memory(problem)};
     (void)list_wanted(wanted, &count, problem, &why);
     if (count > 0)
-        MEDLEY_TRY(md_problem_find_device(&device, problem, &wish,
-                                          PASSES * md_card_work(&wish, problem->prepared.rows),
-                                          &why, error));
+        MEDLEY_TRY(md_problem_find_device(&device, problem, &wish, &why, error));
     return device != NULL ? pack_on_card(problem, device, count, error) : MEDLEY_OK;
 }
 
@@ -149,7 +147,8 @@ medley_status md_batch_use_float64(md_problem *problem, medley_error *error)
     if (problem->device_use.what[0] != '\0') {
         problem->device_use.what[0] = '\0';
         snprintf(problem->device_use.reason, sizeof problem->device_use.reason,
-                 "the gap that was asked for needs kernel values in double precision");
+                 "the gap that was asked for took kernel values in double precision, which cards "
+                 "do not have");
     }
     return pack(problem, true, NULL, error);
 }

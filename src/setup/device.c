@@ -8,11 +8,14 @@
 /* Multiplications for all pairs of rows, from which on starting a card pays: a second of 16 cores
  * or so. */
 static const double WORTH_A_CARD = 5e11;
+/* Over all values, or what takes as long: a guess of what a solver on whole matrices does. */
+static const double PASSES = 10;
 
 static medley_status refuse(md_problem *problem, const medley_error *why, medley_error *error)
 {
     if (!md_device_is_auto(problem->options->device))
-        return md_fail(error, why->code, "device %s: %s", problem->options->device, why->message);
+        return md_fail(error, why->code, "device %s: %s; leave out `device`",
+                       problem->options->device, why->message);
     snprintf(problem->device_use.reason, sizeof problem->device_use.reason, "%.*s",
              (int)sizeof problem->device_use.reason - 1, why->message);
     return MEDLEY_OK;
@@ -35,14 +38,23 @@ static medley_status check(const md_card_wish *wish, const medley_error *refusal
     return md_card_check(wish, why);
 }
 
+bool md_is_worth_a_card(const md_bank *bank, const bool *wanted, size_t rows,
+                        const md_method *method)
+{
+    const double work = md_card_work(bank, wanted, rows, rows);
+    return (method->kind->batch ? PASSES : 1) * work >= WORTH_A_CARD;
+}
+
 medley_status md_problem_find_device(const md_device **device, md_problem *problem,
-                                     const md_card_wish *wish, double work,
-                                     const medley_error *refusal, medley_error *error)
+                                     const md_card_wish *wish, const medley_error *refusal,
+                                     medley_error *error)
 {
     const char *description = problem->options->device;
     medley_error why = {0};
     *device = NULL;
-    if (md_device_is_cpu(description) || (md_device_is_auto(description) && work < WORTH_A_CARD))
+    if (md_device_is_cpu(description) ||
+        (md_device_is_auto(description) &&
+         !md_is_worth_a_card(wish->bank, wish->wanted, wish->rows->rows, problem->method)))
         return MEDLEY_OK;
     if (medley_comm_size(problem->options->comm) > 1) { /* each would start the card */
         (void)md_fail(&why, MEDLEY_NOT_SUPPORTED, "ranks learn on their processors");

@@ -136,7 +136,11 @@ static medley_status find_values(md_problem *problem, medley_error *error)
     md_online_side *side = problem->online;
     const size_t limit = limit_of_values(problem);
     const size_t memory = md_problem_memory(problem);
-    if (side->gram != NULL && side->limit == limit)
+    const bool is_as_rounded =
+        side->gram != NULL &&
+        (!md_gram_is_on_card(side->gram) ||
+         md_gram_is_rounded_for(side->gram, md_online_device_rounds(problem)));
+    if (is_as_rounded && side->limit == limit)
         return MEDLEY_OK;
     md_gram_free(md_take(&side->gram));
     side->limit = limit;
@@ -154,10 +158,16 @@ static void drop_values(md_problem *problem)
 {
     if (problem->online == NULL)
         return;
-    md_deferred_free(problem->online->deferred);
-    md_gram_free(problem->online->gram);
-    problem->online->deferred = NULL;
-    problem->online->gram = NULL;
+    md_deferred_free(md_take(&problem->online->deferred));
+    md_gram_free(md_take(&problem->online->gram));
+}
+
+medley_status md_problem_mix_kernels(md_problem *problem, const double *weight, medley_error *error)
+{
+    md_online_side *side = problem->online;
+    side->mixed = true;
+    md_deferred_free(md_take(&side->deferred)); /* those of every kernel */
+    return md_gram_mix(side->gram, weight, error);
 }
 
 const md_kind md_online_kind = {
@@ -172,8 +182,10 @@ const md_kind md_online_kind = {
 
 /* ---- blocks ---- */
 
-/* Made when it is first needed: kernels have been mixed by then, if they are. */
-static medley_status find_deferred(md_deferred **deferred, md_problem *problem, medley_error *error)
+/* Made when it is first needed, or when kernels are mixed; on a card at once, so that it is known
+ * early whether it has the memory. */
+medley_status md_online_find_deferred(md_deferred **deferred, md_problem *problem,
+                                      medley_error *error)
 {
     *deferred = problem->online->deferred;
     if (*deferred != NULL)
@@ -203,7 +215,7 @@ static medley_status kernel_block(md_block **block, md_problem *problem,
                                    .labels = problem->space.shape.labels,
                                    .averaging = what->averaging};
         if (!md_gram_is_kept(problem->online->gram, source.m))
-            MEDLEY_TRY(find_deferred(&source.deferred, problem, error));
+            MEDLEY_TRY(md_online_find_deferred(&source.deferred, problem, error));
         MEDLEY_TRY(md_kernel_block_create(block, &source, error));
         md_kernel_block_set_gain(*block, what->gain);
         return MEDLEY_OK;

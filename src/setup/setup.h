@@ -109,11 +109,14 @@ double md_path_lambda(const medley_path_options *path, double largest, size_t st
 
 /* ---- device.c ---- */
 
-/* The card that is to compute kernel values, if there is to be one; else NULL. work: for all pairs
- * of rows (md_card_work). refusal: why a card could not do what the method needs, or no error. */
+/* Is there enough for a card to do, that of a number of rows some kernels be learnt? */
+bool md_is_worth_a_card(const md_bank *bank, const bool *wanted, size_t rows,
+                        const md_method *method);
+/* The card that is to compute kernel values, if there is to be one; else NULL. refusal: why a card
+ * could not do what the method needs, or no error. */
 medley_status md_problem_find_device(const md_device **device, md_problem *problem,
-                                     const md_card_wish *wish, double work,
-                                     const medley_error *refusal, medley_error *error);
+                                     const md_card_wish *wish, const medley_error *refusal,
+                                     medley_error *error);
 /* It has failed: an error, or the processor does it. */
 medley_status md_problem_without_device(md_problem *problem, const medley_error *why,
                                         medley_error *error);
@@ -122,8 +125,17 @@ medley_status md_problem_check_device(const md_problem *problem, medley_error *e
 /* For the summary: what it has done. */
 void md_problem_note_device(md_problem *problem, const char *what);
 
+/* ---- online_side.c ---- */
+medley_status md_online_find_deferred(md_deferred **deferred, md_problem *problem,
+                                      medley_error *error);
+/* The weighted sum of all kernels in place of them (md_gram_mix). */
+medley_status md_problem_mix_kernels(md_problem *problem, const double *weight,
+                                     medley_error *error);
+
 /* ---- online_card.c ---- */
 medley_status md_online_choose_device(md_problem *problem, medley_error *error);
+/* The largest K(x,x) of kernels whose values a card may round to half precision. */
+double md_online_device_rounds(const md_problem *problem);
 /* A Gram source on the card that was chosen, or none. */
 medley_status md_online_find_values_on_card(md_problem *problem, md_gram_options options,
                                             medley_error *error);

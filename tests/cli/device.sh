@@ -123,6 +123,61 @@ sed 1d wave.csv | cut -d, -f22 >labels.csv
 refuse 2 "kernel 'gram1' has values from outside" "kernels from outside" --device cuda --method spom --gram K.npy \
     --labels labels.csv
 
+# ---- how values are rounded ----
+
+# Half precision where that does no harm: K(x,x) is 21 or so, and C as large as it takes to fit closely.
+linear=(--method spom --epochs 100 --kernel linear --kernel 'rbf(sigma=3)' --C 10 wave.csv)
+on_card train --model here.medley --device cpu --json --quiet "${linear[@]}" >here.json
+on_card train --model there.medley --device cuda --json --quiet "${linear[@]}" >there.json
+here=$(told objective here.json) there=$(told objective there.json)
+check "large kernel values, objectives $here and $there" awk -v a="$here" -v b="$there" \
+    'BEGIN { exit !(a - b <= 3e-3 * a && b - a <= 3e-3 * a) }'
+on_card train --model one.medley --device cuda --device-storage float32 --quiet "${linear[@]}" >"$out"
+check "large kernel values are not rounded" cmp one.medley there.medley
+on_card train --model one.medley --device cuda --device-storage float16 --quiet "${linear[@]}" >"$out"
+check "unless that is asked for" test "$(cmp -s one.medley there.medley || echo other)" = other
+on_card train --model one.medley --device cuda --method obscure --quiet wave.csv >"$out"
+on_card train --model two.medley --device cuda --method obscure --device-storage float16 --quiet wave.csv >"$out"
+check "small ones are" cmp one.medley two.medley
+
+# Rows whose K(x,x) is below what floats can tell, beside large ones.
+awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) { s = i % 2 ? 1 : 0.004; for (j = 0; j < 4; j++) printf "%.9g,", s * (rand() + 0.3 * (i % 3));
+    print "c" i % 3 } }' >tiny.csv
+for method in obscure spom; do
+    tiny=(--method "$method" --scale none --kernel 'poly(degree=8,offset=0)' --kernel linear tiny.csv)
+    for plugins in "$fake" "$MEDLEY_BUILD/tests/cuda_on_processor"; do
+        [ -e "$plugins/libmedley-cuda.so" ] || continue
+        expect_exit 0 "$method: rows of nearly nothing, ${plugins##*/}" on_card train --device cuda --model t.medley --quiet \
+            "${tiny[@]}"
+    done
+done
+plugins=$fake
+
+# ---- what runs where ----
+expect_exit 0 "path: tells of the card" on_card path --device cuda --method spom --count 3 --epochs 20 --quiet --json wave.csv
+check "path: by name" test "$(key device "$out")" = "fake card"
+expect_exit 0 "tune: tells of the card" on_card tune --device cuda --method spom --epochs 10 --C 0.1,1 --quiet --json \
+    --model tuned.medley wave.csv
+expect_text "tune: by name" '"device":"fake card"' "$out"
+"$MEDLEY" train --quiet --epochs 2 --model trees.medley trees.conllu
+fault=none expect_exit 2 "predict: nothing to do, and no card" on_card predict --device cuda trees.medley trees.conllu
+fault=none expect_exit 0 "predict: nothing to do, and none asked for" on_card predict trees.medley trees.conllu
+fault=
+if command -v mpirun.openmpi >"$out" && [ -e "$MEDLEY_BUILD/libmedley-mpi.so" ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    mkdir -p both
+    cp "$fake/libmedley-cuda.so" "$MEDLEY_BUILD/libmedley-mpi.so" both
+    ranks() { # two ranks that have a card
+        MEDLEY_PLUGINS=$work/both ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 timeout 120 mpirun.openmpi -n 2 \
+            -x MEDLEY_PLUGINS "$(realpath "$MEDLEY")" "$@"
+    }
+    on_card train --model m.medley --device cuda --method spom --epochs 20 --quiet wave.csv
+    expect_exit 0 "ranks: eval" ranks eval --device cuda --json m.medley test.csv
+    check "ranks: eval tells of the card" test "$(key device "$out")" = "fake card"
+    expect_exit 2 "ranks: tune with a card" ranks tune --device cuda --method spom --epochs 5 --C 0.1,1 --quiet wave.csv
+    expect_text "ranks: tune says why not" 'ranks learn on their processors; leave out --device' "$err"
+fi
+
 # ---- cards that cannot be used ----
 
 # 300 rows of so many columns that a card is worth it.
@@ -148,6 +203,11 @@ unusable() { # unusable FAULT PATTERN
 unusable version 'libmedley-cuda.so belongs to Medley .* and this is .*; install both anew'
 unusable none 'there is no card that CUDA can use'
 unusable old 'fake card is too old'
+fault=scores
+for method in spom average best obscure; do
+    refuse 1 'device cuda: fake card: .* MB of its memory are needed, and .* are free; leave out --device' \
+        "no memory for scores, $method" --device cuda --method "$method" wave.csv
+done
 fault=memory
 refuse 1 'device cuda: fake card: .* MB of its memory are needed, and .* are free' "no memory" --device cuda --method spom \
     wave.csv
@@ -160,7 +220,7 @@ plugins=$fake
 
 # ---- cards that are lost ----
 for fault in lost:1 lost:2 lost:3; do
-    refuse 1 'unspecified launch failure while waiting for it; --device cpu does without it' "$fault" --device cuda \
+    refuse 1 'unspecified launch failure while waiting for it; (--device cpu does without it|leave out --device)' "$fault" --device cuda \
         --method spom wave.csv
     refuse 1 'unspecified launch failure' "$fault, spicy" --device cuda --method spicy wave.csv
     expect_exit 1 "$fault: predict" on_card predict --device cuda m.medley test.csv

@@ -186,12 +186,8 @@ static int create_bank(void *context, void **result, const md_device_layout *lay
 {
     fake_card *card = context;
     *result = NULL;
-    if (card->lacks_memory) {
-        snprintf(message, MD_DEVICE_MESSAGE,
-                 "%.1f MB of its memory are needed, and %.1f of %.1f are free", 2048.0, 12.5,
-                 1024.0);
-        return 1;
-    }
+    if (card->lacks_memory)
+        return fake_needs_memory(message);
     check_layout(layout);
     fake_bank *bank = fake_array(1, sizeof *bank);
     bank->card = card;

@@ -5,7 +5,8 @@
  * calls undefined is not a number.
  *
  * MEDLEY_FAKE_CARD in the environment makes it fail when it is opened (version, none, old), for
- * lack of memory (memory), or with the N-th call on a bank and all that follow (lost:N). */
+ * lack of memory (memory; scores: of memory for scores), or with the N-th call on a bank and all
+ * that follow (lost:N). */
 #include "fake_card.h"
 
 /* ---- what goes wrong ---- */
@@ -49,6 +50,13 @@ bool fake_fails(const fake_bank *bank, char *message)
     return fake_is_lost(bank->card, message);
 }
 
+int fake_needs_memory(char *message)
+{
+    snprintf(message, MD_DEVICE_MESSAGE,
+             "%.1f MB of its memory are needed, and %.1f of %.1f are free", 2048.0, 12.5, 1024.0);
+    return 1;
+}
+
 /* ---- the card ---- */
 
 static int available(void *context, size_t *bytes, char *message)
@@ -88,6 +96,7 @@ int medley_cuda_open(md_device_functions *functions, int number, const char *ver
         return 1;
     fake_card *card = fake_array(1, sizeof *card);
     card->lacks_memory = strcmp(fault, "memory") == 0;
+    card->lacks_scores = strcmp(fault, "scores") == 0;
     card->healthy_calls = strncmp(fault, "lost:", 5) == 0 ? atol(fault + 5) - 1 : -1;
     *functions = (md_device_functions){
         .context = card, .name = "fake card", .available = available, .close = free};

@@ -13,7 +13,7 @@
 #include <string.h>
 
 typedef struct fake_card {
-    bool lacks_memory;
+    bool lacks_memory, lacks_scores;
     long healthy_calls; /* before it is lost; negative: it never is */
     atomic_long calls;
 } fake_card;
@@ -42,6 +42,7 @@ void *fake_copy(const void *from, size_t count, size_t size); /* NULL of NULL */
 bool fake_is_lost(fake_card *card, char *message);
 /* The same of a call that only one thread makes. */
 bool fake_fails(const fake_bank *bank, char *message);
+int fake_needs_memory(char *message); /* 1 */
 
 /* ---- fake_bank.c ---- */
 

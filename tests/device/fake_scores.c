@@ -51,6 +51,8 @@ static int create_scores(void *context, void **result, const md_device_slots *sl
     *result = NULL;
     if (fake_fails(bank, message))
         return 1;
+    if (bank->card->lacks_scores)
+        return fake_needs_memory(message);
     for (size_t m = 0; m < bank->kernels; m++)
         fake_demand(slots->slot_of[m] < slots->slots, "a slot that is none");
     fake_demand(slots->most > 0, "no row may ever change");

@@ -213,7 +213,7 @@ static inline void open_deferred(deferred_case *c, const deferred_kind *kind)
     const md_gram_options options = {.threads = kind->threads,
                                      .memory = 1,
                                      .device = kind->device,
-                                     .device_precise = kind->precise};
+                                     .device_rounds = kind->precise ? -INFINITY : INFINITY};
     check_ok(md_gram_create(&c->gram, &c->bank, &c->prepared, &options, &error), &error);
     assert_true(md_gram_is_streamed(c->gram));
     if (kind->mixed)
