@@ -109,8 +109,8 @@ class MedleyEstimator(BaseEstimator):
     @property
     def _device(self):
         """Where new rows are scored: where the model is learnt. None: the library decides."""
-        chosen = getattr(self, "device", None)  # parsers have none
-        return chosen if chosen is not None else (self.options or {}).get("device")
+        chosen = (self.options or {}).get("device")  # as in fit(), options come first
+        return chosen if chosen is not None else getattr(self, "device", None)  # parsers have none
 
     def summary(self) -> Dict[str, Any]:
         """Tell everything that the library knows about the fitted model.

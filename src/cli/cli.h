@@ -259,8 +259,14 @@ void csv_quoted(FILE *file, const char *text);
 /* ---- what several commands tell of a run (summary.c) ---- */
 
 /* Where kernels were computed; text: only where that was a card, or should have been. */
-void cli_json_device(const medley_summary *summary);
-void cli_print_device(const medley_summary *summary);
+
+/* What a model tells of the device that it was learnt on. */
+typedef struct cli_device {
+    char name[128], use[128], reason[512];
+} cli_device;
+cli_device cli_device_of(const medley_model *model);
+void cli_json_device(FILE *file, const cli_device *device);
+void cli_print_device(const cli_device *device);
 void cli_json_settings(const medley_summary *summary); /* task ... spicy_C */
 /* The key "blocks"; order: indices, or NULL for that of the summary. */
 void cli_json_blocks(const medley_model *model, const size_t *order);

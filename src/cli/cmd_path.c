@@ -9,6 +9,7 @@ struct run {
     double *lambda; /* [how.count], or NULL: automatic */
     medley_path *path;
     medley_model *model; /* the best so far; NULL: no option asks for it */
+    cli_device device;   /* of the last one */
     bool wants_model, interrupted;
     double seconds_total;
 };
@@ -105,6 +106,7 @@ static medley_status check_arguments(const cli_arguments *arguments, medley_erro
 static bool keep(void *context, medley_model *model)
 {
     struct run *run = context;
+    run->device = cli_device_of(model);
     if (run->wants_model && cli_path_best(run->path) + 1 == run->path->point_count) {
         medley_model_free(run->model);
         run->model = model;
@@ -152,6 +154,7 @@ static void print_json(FILE *file, const void *context)
     json_open(file, NULL, '{');
     cli_json_path(file, run->path);
     json_count(file, "best", cli_path_best(run->path));
+    cli_json_device(file, &run->device);
     json_open(file, "seconds", '{');
     json_number(file, "read", run->given.seconds_read);
     json_number(file, "total", run->seconds_total);
@@ -203,6 +206,7 @@ static void print_text(const cli_arguments *arguments, const struct run *run)
     printf("\nread %.2f s, path %.2f s%s\n", run->given.seconds_read,
            path->points[path->point_count - 1].seconds,
            run->interrupted ? "; it was interrupted" : "");
+    cli_print_device(&run->device);
     if (cli_value(arguments, "model") != NULL)
         printf("the model at lambda %.4g written to %s\n", path->points[best].lambda,
                cli_value(arguments, "model"));

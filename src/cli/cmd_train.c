@@ -22,6 +22,7 @@ static void clear(struct run *run)
 static void print_json(const struct run *run, bool interrupted)
 {
     const medley_summary *s = medley_model_summary(run->model);
+    const cli_device device = cli_device_of(run->model);
     json_open(stdout, NULL, '{');
     cli_json_model(run->model);
     json_open(stdout, "seconds", '{');
@@ -36,7 +37,7 @@ static void print_json(const struct run *run, bool interrupted)
     json_count(stdout, "seed", (size_t)s->seed);
     json_count(stdout, "threads", s->threads);
     cli_json_ranks(run->comm);
-    cli_json_device(s);
+    cli_json_device(stdout, &device);
     json_string(stdout, "blas", medley_blas());
     json_bool(stdout, "converged", s->converged);
     json_bool(stdout, "interrupted", interrupted);
@@ -73,6 +74,7 @@ static void print_held_out(const struct run *run)
 static void print_text(const struct run *run, const char *path, bool interrupted)
 {
     const medley_summary *s = medley_model_summary(run->model);
+    const cli_device device = cli_device_of(run->model);
     cli_print_model(stdout, run->model);
     if (run->given.held_out != NULL)
         print_held_out(run);
@@ -80,7 +82,7 @@ static void print_text(const struct run *run, const char *path, bool interrupted
            run->given.seconds_read, s->seconds_kernels, s->seconds_train, run->seconds_total,
            s->peak_rss_mb);
     cli_print_ranks(run->comm);
-    cli_print_device(s);
+    cli_print_device(&device);
     cli_print_saved(stdout, s, path, run->model_bytes, interrupted);
     if (run->report != NULL)
         printf("report written to %s\n", run->report);

@@ -63,6 +63,7 @@ static medley_status sort_options(const cli_arguments *arguments, struct run *ru
                                   medley_error *error)
 {
     CLI_TRY(medley_options_create(&run->options, error));
+    medley_options_set_comm(run->options, arguments->comm);
     run->choices = calloc(arguments->given_count + 1, sizeof *run->choices);
     if (run->choices == NULL)
         return cli_error(error, MEDLEY_FAILED, "out of memory");
@@ -126,6 +127,7 @@ static medley_status fit(cli_arguments *arguments, struct run *run, const char *
 {
     CLI_OWNED(medley_options_free) medley_options *options = NULL;
     CLI_TRY(medley_tuning_options(&options, run->tuning, run->chosen, run->options, error));
+    medley_options_set_comm(options, arguments->comm);
     CLI_TRY(cli_fit(arguments, &run->model, run->data, NULL, options, path, error));
     run->saved = true;
     run->model_bytes = cli_file_bytes(path);
@@ -163,9 +165,11 @@ static void print_json(const cli_arguments *arguments, const struct run *run,
     json_number(stdout, "total", run->seconds_total);
     json_close(stdout, '}');
     if (run->saved) {
+        const cli_device device = cli_device_of(run->model);
         json_open(stdout, "model", '{');
         json_string(stdout, "file", cli_value(arguments, "model"));
         cli_json_model(run->model);
+        cli_json_device(stdout, &device);
         json_count(stdout, "model_bytes", run->model_bytes);
         json_bool(stdout, "interrupted", arguments->interrupted);
         json_close(stdout, '}');
@@ -187,11 +191,13 @@ static void print_choice(const struct run *run, const char *what, size_t trial)
 static void print_model(const struct run *run, const char *path, bool interrupted)
 {
     const medley_summary *s = medley_model_summary(run->model);
+    const cli_device device = cli_device_of(run->model);
     printf("\nthe model, learnt from all of the data with ");
     cli_print_trial(stdout, run->tuning, run->chosen);
     printf(":\n");
     cli_print_model(stdout, run->model);
     printf("\nkernels %.2f s, training %.2f s\n", s->seconds_kernels, s->seconds_train);
+    cli_print_device(&device);
     cli_print_saved(stdout, s, path, run->model_bytes, interrupted);
 }
 

@@ -45,19 +45,29 @@ void cli_json_labels(FILE *file, const medley_model *model, size_t count)
     json_close(file, ']');
 }
 
-void cli_json_device(const medley_summary *summary)
+cli_device cli_device_of(const medley_model *model)
 {
-    json_string(stdout, "device", summary->device);
-    json_string(stdout, "device_use", summary->device_use);
-    json_string(stdout, "device_reason", summary->device_reason);
+    const medley_summary *summary = medley_model_summary(model);
+    cli_device device;
+    snprintf(device.name, sizeof device.name, "%s", summary->device);
+    snprintf(device.use, sizeof device.use, "%s", summary->device_use);
+    snprintf(device.reason, sizeof device.reason, "%s", summary->device_reason);
+    return device;
 }
 
-void cli_print_device(const medley_summary *summary)
+void cli_json_device(FILE *file, const cli_device *device)
 {
-    if (summary->device_use[0] != '\0')
-        printf("%s: %s\n", summary->device, summary->device_use);
-    else if (summary->device_reason[0] != '\0')
-        printf("no card was used: %s\n", summary->device_reason);
+    json_string(file, "device", device->name);
+    json_string(file, "device_use", device->use);
+    json_string(file, "device_reason", device->reason);
+}
+
+void cli_print_device(const cli_device *device)
+{
+    if (device->use[0] != '\0')
+        printf("%s: %s\n", device->name, device->use);
+    else if (device->reason[0] != '\0')
+        printf("no card was used: %s\n", device->reason);
 }
 
 /* The key "epochs"; what a method does not measure is left out. */

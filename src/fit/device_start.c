@@ -26,6 +26,7 @@ static void *start(void *context)
 medley_device_starting *medley_device_start(const char *device)
 {
     medley_device_starting *starting = md_calloc(1, sizeof *starting);
+    device = device != NULL ? device : "auto";
     if (starting == NULL || md_device_is_cpu(device) || strlen(device) >= sizeof starting->device) {
         free(starting);
         return NULL;

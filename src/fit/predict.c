@@ -172,6 +172,17 @@ static medley_status check_numbers(const medley_prediction *p, const medley_data
     return MEDLEY_OK;
 }
 
+/* A card that was asked for has to be there, even if the model has nothing for it. */
+static medley_status check_device(const medley_prediction *prediction, const char *device,
+                                  medley_error *error)
+{
+    char reason[MD_DEVICE_MESSAGE];
+    MD_OWNED(md_device_close) md_device *card = NULL;
+    if (prediction->device[0] != '\0' || md_device_is_auto(device))
+        return MEDLEY_OK;
+    return md_device_open(&card, device, reason, error);
+}
+
 medley_status medley_predict_with(medley_prediction **result, const medley_model *model,
                                   const medley_dataset *dataset,
                                   const medley_predict_options *given, medley_error *error)
@@ -198,6 +209,7 @@ medley_status medley_predict_with(medley_prediction **result, const medley_model
     prediction->best = options->best;
     prediction->probabilities = options->probabilities;
     MEDLEY_TRY(model->task->predict(prediction, &request, error));
+    MEDLEY_TRY(check_device(prediction, options->device, error));
     MEDLEY_TRY(check_numbers(prediction, dataset, error));
     prediction->seconds_decode = md_clock_seconds() - start - prediction->seconds_score;
     *result = md_take(&prediction);

@@ -178,6 +178,10 @@ medley_status md_predict_together(medley_prediction **result, const md_request *
     whole->sequences = dataset->sequence_count ? dataset->sequence_count : dataset->rows;
     whole->best = request->options.best;
     whole->probabilities = request->options.probabilities;
+    if (own != NULL)
+        memcpy(whole->device, own->device, sizeof whole->device);
+    /* rank 0 has rows */
+    MEDLEY_TRY(md_comm_broadcast(comm, whole->device, sizeof whole->device, error));
     MEDLEY_TRY(join(whole, own, &shares, comm, error));
     whole->seconds_score = own != NULL ? own->seconds_score : 0;
     whole->seconds_decode = md_clock_seconds() - start - whole->seconds_score;

@@ -60,19 +60,40 @@ static double template_bytes(const medley_dataset *dataset)
                                              (double)(dataset->label_names.count + 1);
 }
 
-/* The kernels whose values a learner keeps. The bank is made to be counted; one that cannot be made
- * cannot be made in a fold either. */
-static medley_status count_kernels(size_t *count, const medley_dataset *dataset,
+/* The kernels whose values a learner keeps, and whether there is enough to do for a card. The bank
+ * is made to be counted; one that cannot be made cannot be made in a fold either. */
+static medley_status count_kernels(size_t *count, bool *is_for_card, const medley_dataset *dataset,
                                    const medley_options *options, const md_task *task,
                                    const md_method *method, medley_error *error)
 {
     MD_CLEARED(md_bank_clear) md_bank bank = {0};
     MD_CLEARED(md_selection_clear) md_selection selection = {0};
+    MD_OWNED(free) bool *wanted = NULL;
     MEDLEY_TRY(md_make_bank(&bank, dataset, options, task, method, error));
     MEDLEY_TRY(md_selection_make(&selection, options, error));
     MEDLEY_TRY(md_selection_of_bank(&selection, &bank, error));
-    for (size_t m = 0; m < bank.count; m++)
-        *count += !md_kernel_has_weights(&bank.kernels[m]);
+    MEDLEY_TRY(md_new(&wanted, bank.count, sizeof *wanted, error));
+    for (size_t m = 0; m < bank.count; m++) {
+        wanted[m] = !md_kernel_has_weights(&bank.kernels[m]);
+        *count += wanted[m];
+    }
+    *is_for_card = md_is_worth_a_card(&bank, wanted, dataset->rows, method);
+    return MEDLEY_OK;
+}
+
+/* Folds side by side would take the memory of a card from each other, and what each of them gets
+ * would depend on which is the first. */
+static medley_status finds_card(bool *finds, const medley_options *options, bool is_for_card,
+                                medley_error *error)
+{
+    char reason[MD_DEVICE_MESSAGE];
+    MD_OWNED(md_device_close) md_device *device = NULL;
+    *finds = !md_device_is_cpu(options->device);
+    if (!md_device_is_auto(options->device))
+        return MEDLEY_OK;
+    if (is_for_card)
+        MEDLEY_TRY(md_device_open(&device, options->device, reason, error));
+    *finds = device != NULL;
     return MEDLEY_OK;
 }
 
@@ -100,14 +121,18 @@ medley_status md_fold_source_make(md_fold_source *source, const medley_dataset *
                                   const md_fold_limits *limits, medley_error *error)
 {
     const md_task *task = md_task_of(options, dataset);
-    MD_CLEARED(md_fold_source_clear) md_fold_source made = {.data = *dataset, .workers = 1};
+    MD_CLEARED(md_fold_source_clear)
+    md_fold_source made = {.data = *dataset, .workers = 1, .ranks = limits->ranks};
     size_t kernels = 0;
+    bool is_for_card = false;
+    bool finds = false;
     MEDLEY_TRY(take_grams(&made, dataset, options, error));
     if ((task->about.takes & MD_TAKES_KERNELS) != 0) { /* else a fold is better with all threads */
-        MEDLEY_TRY(count_kernels(&kernels, dataset, options, task, method, error));
+        MEDLEY_TRY(count_kernels(&kernels, &is_for_card, dataset, options, task, method, error));
         count_workers(&made, limits, kernels);
-        if (!md_device_is_cpu(options->device) && !md_device_is_auto(options->device))
-            made.workers = 1; /* folds would take the memory of a card from each other */
+        MEDLEY_TRY(finds_card(&finds, options, is_for_card && limits->ranks <= 1, error));
+        if (finds)
+            made.workers = 1;
     }
     *source = md_take(&made);
     return MEDLEY_OK;
@@ -117,6 +142,13 @@ medley_status md_fold_adapt(const md_fold_source *source, medley_options *option
                             const md_method *method, size_t threads, medley_error *error)
 {
     options->threads = (long long)threads;
+    if (source->ranks > 1 && !md_device_is_cpu(options->device)) {
+        if (!md_device_is_auto(options->device))
+            return md_fail(error, MEDLEY_NOT_SUPPORTED,
+                           "device %s: ranks learn on their processors; leave out `device`",
+                           options->device);
+        MEDLEY_TRY(medley_options_set(options, "device", "cpu", error));
+    }
     options->comm = NULL;                          /* a fold is learnt by one rank */
     if (options->memory > 0 && source->budget > 0) /* defaults mean more than a number */
         options->memory = source->budget;

@@ -25,11 +25,12 @@ typedef struct md_fold_source {
     md_pool pool;        /* of data.grams and of their diagonals */
     size_t workers;      /* folds that the memory allows at a time */
     size_t budget;       /* of the learner of a fold; 0: as the options say */
+    size_t ranks;        /* that learn folds beside each other */
 } md_fold_source;
 
 typedef struct md_fold_limits {
     size_t memory; /* for all folds at work; 0: no limit */
-    size_t threads, folds;
+    size_t threads, folds, ranks;
 } md_fold_limits;
 
 medley_status md_fold_source_make(md_fold_source *source, const medley_dataset *dataset,

@@ -99,8 +99,10 @@ static void run_group(md_group *group)
     md_tuner *tuner = group->tuner;
     medley_error failure = {0};
     const md_attempt *first = &tuner->attempts[group->trials[0]];
-    const md_fold_limits limits = {
-        .memory = tuner->memory, .threads = tuner->threads, .folds = tuner->folds};
+    const md_fold_limits limits = {.memory = tuner->memory,
+                                   .threads = tuner->threads,
+                                   .folds = tuner->folds,
+                                   .ranks = medley_comm_size(tuner->comm)};
     if (md_fold_source_make(&group->source, tuner->dataset, first->options, first->method, &limits,
                             &failure) != MEDLEY_OK) {
         fail_group(group, &failure);
@@ -108,7 +110,7 @@ static void run_group(md_group *group)
     }
     /* In a fold kernels are computed once for a share of the runs: for all of them, unless threads
      * would have nothing to do. */
-    const size_t ranks = medley_comm_size(tuner->comm);
+    const size_t ranks = limits.ranks;
     const size_t wanted = md_pieces(tuner->threads * ranks, tuner->folds);
     group->shares = wanted < group->run_count ? wanted : group->run_count;
     const size_t all = group->shares * tuner->folds;
