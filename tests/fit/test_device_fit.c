@@ -108,6 +108,8 @@ static void models_of_all_methods_are_alike(void **state)
         struct pair pair;
         if (is_slow(*state) && i % 5 != 2) /* some of each kind of methods */
             continue;
+        if (*state == &fake_kind && half != (run % 2 == 0)) /* which differ in rounding alone */
+            continue;
         open_pair(&pair, runs[run].generator, runs[run].options, half ? "float16" : "float32");
         compare_pair(&pair, runs[run].options, half ? runs[run].half : runs[run].single);
         close_pair(&pair);
