@@ -130,7 +130,6 @@ static medley_status fit_path(md_problem *problem, const medley_dataset *train,
     return walk(problem, path, &joining, error);
 }
 
-/* Paths end where data are fitted closely: a card does not round values for them. */
 static medley_status take_options(medley_options **own, const medley_options *options,
                                   medley_error *error)
 {
@@ -138,8 +137,7 @@ static medley_status take_options(medley_options **own, const medley_options *op
         MEDLEY_TRY(medley_options_create(own, error));
     else
         MEDLEY_TRY(md_options_copy(own, options, error));
-    if ((*own)->device_storage == MD_DEVICE_AUTO)
-        (*own)->device_storage = MD_DEVICE_FLOAT32;
+    (*own)->along_path = true;
     return MEDLEY_OK;
 }
 

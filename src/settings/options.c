@@ -53,8 +53,10 @@ medley_status md_options_copy(medley_options **result, const medley_options *opt
     MEDLEY_TRY(medley_options_create(&copy, error));
     if (options != NULL)
         MEDLEY_TRY(md_params_copy(md_option_table, copy, options, error));
-    if (options != NULL)
+    if (options != NULL) {
         copy->comm = options->comm;
+        copy->along_path = options->along_path;
+    }
     if (options != NULL && options->structure != NULL)
         MEDLEY_TRY(
             md_new_copy(&copy->structure, options->structure, sizeof *copy->structure, error));

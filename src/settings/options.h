@@ -44,6 +44,7 @@ typedef enum md_bigram {
 struct medley_options {
     medley_structure *structure; /* that the program has brought, or NULL; first, since rows come */
     medley_comm *comm;           /* who learns together; borrowed, NULL: the process is alone */
+    bool along_path;             /* lambda falls from model to model (medley_fit_path) */
 #define MD_OPTION(variable, kind, ...) MD_VALUE_##kind variable;
 #include "settings/options.def"
 #undef MD_OPTION

@@ -104,6 +104,8 @@ double md_online_device_rounds(const md_problem *problem)
     case MD_DEVICE_FLOAT32:
         return -INFINITY;
     case MD_DEVICE_AUTO:
+        if (problem->options->along_path) /* a path ends where data are fitted closely */
+            return -INFINITY;
         break;
     }
     return MOST_STRENGTH * problem->lambda * (double)problem->example_count; /* 2 / C */

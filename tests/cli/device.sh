@@ -156,6 +156,11 @@ plugins=$fake
 # ---- what runs where ----
 expect_exit 0 "path: tells of the card" on_card path --device cuda --method spom --count 3 --epochs 20 --quiet --json wave.csv
 check "path: by name" test "$(key device "$out")" = "fake card"
+for storage in auto float32 float16; do
+    on_card path --device cuda --device-storage $storage --method obscure --count 3 --quiet --output "$storage.csv" wave.csv >"$out"
+done
+check "path: values are not rounded" cmp auto.csv float32.csv
+check "path: unless it is asked for" test "$(cksum <auto.csv)" != "$(cksum <float16.csv)"
 expect_exit 0 "tune: tells of the card" on_card tune --device cuda --method spom --epochs 10 --C 0.1,1 --quiet --json \
     --model tuned.medley wave.csv
 expect_text "tune: by name" '"device":"fake card"' "$out"
