@@ -12,8 +12,11 @@ enum {
 };                      /* a card is waited for once for all of them; no power of two, since
                          * scores of a row's labels are so far apart in the cache */
 enum { OPEN_UNIT = 8 }; /* rows that a card likes to have together */
-enum { FIXED = 8 };     /* rows */
-enum { MANY = 8 };      /* one changed row of so many */
+/* Sums begin at multiples of it, a cache line of floats, so that rounding does not depend on where
+ * they begin. */
+enum { VECTOR = 16 };
+enum { FIXED = 8 };                /* rows */
+enum { MANY = 8 };                 /* one changed row of so many */
 static const double SHARE = 0.125; /* of the memory for values of the open rows */
 
 /* ---- creation ---- */
@@ -217,6 +220,7 @@ medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t
 {
     MEDLEY_TRY(leave_open_rows(deferred, error));
     deferred->open_count = count;
+    deferred->next_open = 0;
     for (size_t s = 0; s < count; s++) {
         deferred->open_row[s] = rows[s];
         deferred->position[rows[s]] = s + 1;
@@ -224,6 +228,12 @@ medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t
     if (deferred->card != NULL && count > 0)
         return md_deferred_card_open(deferred, error);
     return md_deferred_fill_open(deferred, error);
+}
+
+void md_deferred_visit(md_deferred *deferred, size_t row)
+{
+    const size_t position = deferred->position[row];
+    deferred->next_open = position > 0 ? (position - 1) / VECTOR * VECTOR : 0;
 }
 
 medley_status md_deferred_expect(md_deferred *deferred, const size_t *rows, size_t count,
@@ -344,13 +354,15 @@ void md_deferred_add(md_deferred *deferred, size_t m, size_t row, size_t label, 
     md_slot *slot = md_deferred_slot(deferred, m);
     const size_t position = deferred->position[row] - 1;
     const size_t at = label * deferred->open_most;
+    const size_t next = deferred->next_open;
     slot->live = true;
     if (!slot->is_known[position])
         md_deferred_learn_row(deferred, m, position);
     slot->entered[at + position] += change;
     atomic_store_explicit(&deferred->changed[position], true, memory_order_relaxed);
-    md_add_multiple(slot->open_score + at, change, slot->values + position * deferred->open_most,
-                    deferred->open_count);
+    md_add_multiple(slot->open_score + at + next, change,
+                    slot->values + position * deferred->open_most + next,
+                    deferred->open_count - next);
 }
 
 float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_t other)

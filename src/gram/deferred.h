@@ -51,6 +51,10 @@ medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t
 medley_status md_deferred_expect(md_deferred *deferred, const size_t *rows, size_t count,
                                  medley_error *error);
 
+/* Open rows are visited in the order in which they were opened, and this one is next: the scores of
+ * those before it need not be exact any more. */
+void md_deferred_visit(md_deferred *deferred, size_t row);
+
 /* Flushes everything: score is then exact for all rows, and none is open. */
 medley_status md_deferred_close(md_deferred *deferred, medley_error *error);
 

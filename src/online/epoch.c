@@ -102,6 +102,8 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
                           .size = left < s->batch ? left : s->batch};
         round.is_last = round.size == left;
         online->round += round.size;
+        if (online->problem.deferred != NULL)
+            md_deferred_visit(online->problem.deferred, online->problem.examples[*round.which].row);
         s->rule->round(online, &round);
         for (size_t m = 0; online->counting && m < online->problem.block_count; m++)
             md_block_count_iterate(online->problem.blocks[m]);

@@ -51,15 +51,17 @@ static inline void open_any_window(deferred_case *c)
     check_window(c);
 }
 
-/* After every change all rows of the window are true. */
+/* After every change the rows of the window that are still to be visited are true. */
 static inline void add_any(deferred_case *c)
 {
     if (c->window_count == 0)
         open_any_window(c);
     const size_t m = draw_slot(c);
-    const size_t row = c->window[md_random_below(&c->random, c->window_count)];
-    add_change(c, m, row, md_random_below(&c->random, c->labels), draw_change(c));
-    for (size_t s = 0; s < c->window_count; s++)
+    if (md_random_below(&c->random, 3) == 0)
+        visit(c, c->visited + md_random_below(&c->random, c->window_count - c->visited));
+    const size_t next = c->visited + md_random_below(&c->random, c->window_count - c->visited);
+    add_change(c, m, c->window[next], md_random_below(&c->random, c->labels), draw_change(c));
+    for (size_t s = c->visited; s < c->window_count; s++)
         check_row(c, m, c->window[s]);
 }
 
