@@ -67,9 +67,10 @@ n_jobs : int, optional
     Threads; -1: all processors; None: the same, but one inside a worker of joblib. The result does
     not depend on it.
 device : "auto", "cpu", "cuda" or "cuda:N", optional
-    Where kernel values are computed, also those of new rows: "auto" takes an NVIDIA card where there
-    is one and enough to do, "cpu" none, "cuda" a card or it is an error, "cuda:1" the second one.
-    ``summary()["device"]`` and ``evaluate(X, y)["device"]`` tell what it was. None is "auto".
+    Where kernel values are computed, also those of new rows: "auto" uses an NVIDIA card if there is
+    one and the problem is large enough, "cpu" never does, "cuda" makes it an error if it cannot,
+    "cuda:1" is the second card. ``summary()["device"]`` and ``evaluate(X, y)["device"]`` tell what
+    was used. None is "auto".
 memory : str, optional
     Budget for kernel values, such as ``'2G'``.
 random_state : int, RandomState or None, default 1

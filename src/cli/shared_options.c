@@ -36,8 +36,9 @@ static const cli_option prediction_options[] = {
      .group = "trees"},
     {"threads", "N", "0", "0: all processors", .group = "scale"},
     {"device", "auto|cpu|cuda[:N]", "auto",
-     "where kernels are computed: auto takes an NVIDIA card where there is one and enough to do, "
-     "cuda takes it or fails",
+     "where kernels are computed: auto uses an NVIDIA card if there is one and the problem is "
+     "large "
+     "enough, cuda makes it an error if it cannot",
      .group = "scale"},
     {0}};
 
