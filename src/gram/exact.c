@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gram/exact.h"
+#include "gram/exact_internal.h"
 
-#include "base/parallel.h"
 #include "base/vector.h"
-#include "linalg/vectors.h"
 
-enum { BLOCK = 16 }; /* left rows of an item */
+enum { LANES = 8 };
 
-/* <x,z>, and ||x - z||^2, of x with each row z. A single column, as views of one variable have it,
- * makes a vector of rows in place of columns. */
+/* ---- of one row with many: <x,z> and ||x - z||^2 ---- */
+
+/* A single column, as views of one variable have it, is a vector of rows already. */
 MD_VECTOR_VOID(dots_with_rows,
                (const double *x, const float *z, size_t rows, size_t columns, double *q),
                (x, z, rows, columns, q))
@@ -41,33 +40,97 @@ MD_VECTOR_VOID(distances2_to_rows,
     }
 }
 
+/* The same of a panel, [columns][MD_EXACT_PANEL]. */
+MD_VECTOR_VOID(dots_in_panel, (const double *x, const double *panel, size_t columns, double *q),
+               (x, panel, columns, q))
+{
+    for (size_t j = 0; j < MD_EXACT_PANEL; j += LANES) {
+        double sum[LANES] = {0};
+        for (size_t c = 0; c < columns; c++) {
+            const double *z = panel + c * MD_EXACT_PANEL + j;
+#pragma omp simd
+            for (size_t l = 0; l < LANES; l++)
+                sum[l] += x[c] * z[l];
+        }
+        memcpy(q + j, sum, sizeof sum);
+    }
+}
+
+MD_VECTOR_VOID(distances2_in_panel,
+               (const double *x, const double *panel, size_t columns, double *q),
+               (x, panel, columns, q))
+{
+    for (size_t j = 0; j < MD_EXACT_PANEL; j += LANES) {
+        double sum[LANES] = {0};
+        for (size_t c = 0; c < columns; c++) {
+            const double *z = panel + c * MD_EXACT_PANEL + j;
+#pragma omp simd
+            for (size_t l = 0; l < LANES; l++) {
+                const double apart = x[c] - z[l];
+                sum[l] += apart * apart;
+            }
+        }
+        memcpy(q + j, sum, sizeof sum);
+    }
+}
+
 /* ---- the quantity that a kernel is a function of ---- */
+
+bool md_exact_takes_panels(const md_between *between, size_t m)
+{
+    const md_kernel *kernel = &between->bank->kernels[m];
+    if (kernel->class == NULL || kernel->class->quantity == MD_PAIRED)
+        return false;
+    const md_matrix *right = &between->right->views[kernel->view];
+    return !md_matrix_is_sparse(right) && right->columns < MD_EXACT_NARROW;
+}
+
+void md_exact_fill_panel(const md_matrix *view, size_t first, size_t count, double *panel)
+{
+    const float *z = view->dense + first * view->columns;
+    for (size_t c = 0; c < view->columns; c++)
+        for (size_t j = 0; j < MD_EXACT_PANEL; j++)
+            panel[c * MD_EXACT_PANEL + j] = j < count ? (double)z[j * view->columns + c] : 0;
+}
 
 /* <x,z> of the rows as they were before the origin o was subtracted from both:
  * <x + o, z + o> = <x + o, z> + <x + o, o>. */
+static void dots(const double *x, const md_matrix *view, const float *origin,
+                 const md_right_rows *right, double *q)
+{
+    const size_t d = view->columns;
+    double base = 0;
+    if (origin != NULL)
+        dots_with_rows(x, origin, 1, d, &base);
+    if (right->panel != NULL)
+        dots_in_panel(x, right->panel, d, q);
+    else
+        dots_with_rows(x, view->dense + right->first * d, right->count, d, q);
+    for (size_t j = 0; base != 0 && j < right->count; j++)
+        q[j] += base;
+}
+
 static void dense_quantities(const md_between *between, const md_kernel *kernel, size_t row,
-                             double *q, double *scratch)
+                             const md_right_rows *right, double *q, double *scratch)
 {
     const size_t v = kernel->view;
-    const md_matrix *right = &between->right->views[v];
-    const size_t d = right->columns;
+    const md_matrix *view = &between->right->views[v];
+    const size_t d = view->columns;
     const float *x = between->left->views[v].dense + row * d;
+    const float *z = view->dense + right->first * d;
     const float *origin = between->bank->origin != NULL ? between->bank->origin[v] : NULL;
-    const bool dots = kernel->class->quantity == MD_DOT;
+    const bool is_dot = kernel->class->quantity == MD_DOT;
     for (size_t c = 0; c < d; c++)
-        scratch[c] = (double)x[c] + (dots && origin != NULL ? (double)origin[c] : 0);
+        scratch[c] = (double)x[c] + (is_dot && origin != NULL ? (double)origin[c] : 0);
     if (kernel->class->quantity == MD_PAIRED) {
-        for (size_t j = 0; j < right->rows; j++)
-            q[j] = kernel->class->exact_pair_sum(x, right->dense + j * d, d);
-    } else if (dots) {
-        double base = 0;
-        if (origin != NULL)
-            dots_with_rows(scratch, origin, 1, d, &base);
-        dots_with_rows(scratch, right->dense, right->rows, d, q);
-        for (size_t j = 0; base != 0 && j < right->rows; j++)
-            q[j] += base;
+        for (size_t j = 0; j < right->count; j++)
+            q[j] = kernel->class->exact_pair_sum(x, z + j * d, d);
+    } else if (is_dot) {
+        dots(scratch, view, origin, right, q);
+    } else if (right->panel != NULL) {
+        distances2_in_panel(scratch, right->panel, d, q);
     } else {
-        distances2_to_rows(scratch, right->dense, right->rows, d, q);
+        distances2_to_rows(scratch, z, right->count, d, q);
     }
 }
 
@@ -97,24 +160,26 @@ static double sparse_quantity(const md_kernel *kernel, md_row x, md_row z)
 }
 
 static void sparse_quantities(const md_between *between, const md_kernel *kernel, size_t row,
-                              double *q)
+                              const md_right_rows *right, double *q)
 {
-    const md_matrix *right = &between->right->views[kernel->view];
+    const md_matrix *view = &between->right->views[kernel->view];
     const md_row left = md_matrix_row(&between->left->views[kernel->view], row);
-    for (size_t j = 0; j < right->rows; j++)
-        q[j] = sparse_quantity(kernel, left, md_matrix_row(right, j));
+    for (size_t j = 0; j < right->count; j++)
+        q[j] = sparse_quantity(kernel, left, md_matrix_row(view, right->first + j));
 }
 
-static void precomputed_row(const md_between *between, size_t m, size_t row, double *out)
+static void precomputed_values(const md_between *between, size_t m, size_t row,
+                               const md_right_rows *right, double *out)
 {
     const md_prepared *left = between->left;
     const md_matrix *values = left->precomputed[m];
     const double *wide = left->precomputed_float64[m];
     const size_t from = left->precomputed_row != NULL ? left->precomputed_row[row] : row;
-    for (size_t j = 0; j < between->right->rows; j++) {
+    for (size_t i = 0; i < right->count; i++) {
+        const size_t j = right->first + i;
         const size_t column = between->training_row != NULL ? between->training_row[j] : j;
         const size_t place = from * values->columns + column;
-        out[j] = wide != NULL ? wide[place] : (double)values->dense[place];
+        out[i] = wide != NULL ? wide[place] : (double)values->dense[place];
     }
 }
 
@@ -140,40 +205,41 @@ size_t md_exact_scratch(const md_prepared *right)
     return columns;
 }
 
-/* What the kernel is a function of; of precomputed ones, its values. */
-static void quantities(const md_between *between, size_t m, size_t row, double *q, double *scratch)
+void md_exact_quantities(const md_between *between, size_t m, size_t row,
+                         const md_right_rows *right, double *q, double *scratch)
 {
     const md_kernel *kernel = &between->bank->kernels[m];
     if (kernel->class == NULL)
-        precomputed_row(between, m, row, q);
+        precomputed_values(between, m, row, right, q);
     else if (md_matrix_is_sparse(&between->right->views[kernel->view]))
-        sparse_quantities(between, kernel, row, q);
+        sparse_quantities(between, kernel, row, right, q);
     else
-        dense_quantities(between, kernel, row, q, scratch);
+        dense_quantities(between, kernel, row, right, q, scratch);
 }
 
-/* Values from quantities, which may be in the same place. */
-static void values_from(const md_between *between, size_t m, size_t row, const double *q,
-                        double *out)
+void md_exact_values(const md_between *between, size_t m, size_t row, const md_right_rows *right,
+                     const double *q, double *out)
 {
     const md_kernel *kernel = &between->bank->kernels[m];
-    const size_t count = between->right->rows;
-    for (size_t j = 0; j < count; j++)
-        out[j] = kernel->class != NULL ? kernel->class->exact(kernel->state, q[j]) : q[j];
+    if (kernel->class != NULL)
+        kernel->class->exact(kernel->state, q, out, right->count);
+    else if (out != q)
+        memcpy(out, q, right->count * sizeof *out);
     if (kernel->norm == MD_NORM_DIAG) {
         const double own = inverse_root(between, m, row, true);
-        for (size_t j = 0; j < count; j++)
-            out[j] *= own * inverse_root(between, m, j, false);
+        for (size_t j = 0; j < right->count; j++)
+            out[j] *= own * inverse_root(between, m, right->first + j, false);
     } else if (kernel->factor != 1) {
-        for (size_t j = 0; j < count; j++)
+        for (size_t j = 0; j < right->count; j++)
             out[j] *= kernel->factor;
     }
 }
 
 void md_exact_row(const md_between *between, size_t m, size_t row, double *out, double *scratch)
 {
-    quantities(between, m, row, out, scratch);
-    values_from(between, m, row, out, out);
+    const md_right_rows all = {.count = between->right->rows};
+    md_exact_quantities(between, m, row, &all, out, scratch);
+    md_exact_values(between, m, row, &all, out, out);
 }
 
 static double self_quantity(const md_between *between, const md_kernel *kernel, size_t row)
@@ -200,149 +266,14 @@ double md_exact_self(const md_between *between, size_t m, size_t row)
     const double *wide = between->left->precomputed_float64[m];
     const size_t place = kernel->class == NULL ? row * values->columns + row : 0;
     double self = 0;
-    if (kernel->class != NULL)
-        self = kernel->class->exact(kernel->state, self_quantity(between, kernel, row));
-    else
+    if (kernel->class != NULL) {
+        self = self_quantity(between, kernel, row);
+        kernel->class->exact(kernel->state, &self, &self, 1);
+    } else {
         self = wide != NULL ? wide[place] : (double)values->dense[place];
+    }
     if (kernel->norm != MD_NORM_DIAG)
         return self * kernel->factor;
     const double root = inverse_root(between, m, row, true);
     return self * root * root;
-}
-
-/* ---- products ---- */
-
-struct multiplying {
-    const md_between *between;
-    size_t kernel;
-    const double *x;
-    size_t count;
-    double *y;
-    double *scratch; /* [workers][right rows + md_exact_scratch] */
-};
-
-static void multiply_block(void *context, size_t item, size_t worker)
-{
-    const struct multiplying *work = context;
-    const md_between *between = work->between;
-    const size_t columns = between->right->rows;
-    double *values = work->scratch + worker * (columns + md_exact_scratch(between->right));
-    const size_t end = md_min((item + 1) * BLOCK, between->left->rows);
-    for (size_t r = item * BLOCK; r < end; r++) {
-        md_exact_row(between, work->kernel, r, values, values + columns);
-        for (size_t k = 0; k < work->count; k++)
-            work->y[k * between->left->rows + r] = md_dot(values, work->x + k * columns, columns);
-    }
-}
-
-medley_status md_exact_multiply(const md_between *between, size_t m, const double *x, size_t count,
-                                double *y, medley_error *error)
-{
-    const size_t threads = md_max(between->threads, 1);
-    const size_t scratch = between->right->rows + md_exact_scratch(between->right);
-    MD_OWNED(free) double *memory = NULL;
-    MEDLEY_TRY(md_new_aligned(&memory, threads * scratch, sizeof *memory, error));
-    struct multiplying work = {between, m, x, count, y, memory};
-    md_parallel_for(threads, md_pieces(between->left->rows, BLOCK), multiply_block, &work);
-    return MEDLEY_OK;
-}
-
-struct row_products {
-    const md_between *between;
-    const md_exact_products *products;
-    double *y;
-    double *scratch; /* [workers][2 right rows + md_exact_scratch] */
-};
-
-/* Are the quantities of kernel m those of the one before? */
-static bool has_same_quantities(const md_bank *bank, size_t m, size_t before)
-{
-    const md_kernel *kernel = &bank->kernels[m];
-    const md_kernel *other = &bank->kernels[before];
-    return kernel->class != NULL && other->class != NULL && kernel->view == other->view &&
-           kernel->class->quantity == other->class->quantity &&
-           kernel->class->exact_pair_sum == other->class->exact_pair_sum;
-}
-
-/* Kernels first .. end - 1, which share quantities, of the left rows of an item. */
-static void multiply_group(const struct row_products *work, md_span rows, md_span group, double *q,
-                           double *values)
-{
-    const md_between *between = work->between;
-    const md_exact_products *products = work->products;
-    const size_t columns = between->right->rows;
-    for (size_t r = rows.first; r < rows.end; r++) {
-        quantities(between, products->kernels[group.first], r, q, values + columns);
-        for (size_t k = group.first; k < group.end; k++) {
-            values_from(between, products->kernels[k], r, q, values);
-            work->y[(r - products->first) * products->count + k] =
-                md_dot(values, products->x + k * products->stride, columns);
-        }
-    }
-}
-
-/* All rows of the item before the next view: its right rows stay in cache. */
-static void multiply_row_block(void *context, size_t item, size_t worker)
-{
-    const struct row_products *work = context;
-    const md_exact_products *products = work->products;
-    const size_t columns = work->between->right->rows;
-    double *q = work->scratch + worker * (2 * columns + md_exact_scratch(work->between->right));
-    const size_t first = products->first + item * BLOCK;
-    const md_span rows = {first, md_min(first + BLOCK, products->end)};
-    for (md_span group = {0}; group.first < products->count; group.first = group.end) {
-        group.end = group.first + 1;
-        while (group.end < products->count &&
-               has_same_quantities(work->between->bank, products->kernels[group.end],
-                                   products->kernels[group.first]))
-            group.end++;
-        multiply_group(work, rows, group, q, q + columns);
-    }
-}
-
-medley_status md_exact_multiply_rows(const md_between *between, const md_exact_products *products,
-                                     double *y, medley_error *error)
-{
-    const size_t threads = md_max(between->threads, 1);
-    const size_t scratch = 2 * between->right->rows + md_exact_scratch(between->right);
-    MD_OWNED(free) double *memory = NULL;
-    MEDLEY_TRY(md_new_aligned(&memory, threads * scratch, sizeof *memory, error));
-    struct row_products work = {between, products, y, memory};
-    md_parallel_for(threads, md_pieces(products->end - products->first, BLOCK), multiply_row_block,
-                    &work);
-    return MEDLEY_OK;
-}
-
-/* Centred kernels: as center_scores in kernel_between.c. */
-medley_status md_exact_scores(const md_between *between, size_t m, const double *coefficient,
-                              size_t labels, double *scores, medley_error *error)
-{
-    const md_kernel *kernel = &between->bank->kernels[m];
-    const bool centred = kernel->norm == MD_NORM_CENTER;
-    const size_t rows = between->left->rows;
-    const size_t columns = between->right->rows;
-    MD_CLEARED(md_pool_clear) md_pool pool = {0};
-    double *x = NULL; /* [labels + 1][columns]: coefficients of each label, and for means */
-    double *y = NULL; /* [labels + 1][rows] */
-    MEDLEY_TRY(md_pool_new(&pool, &x, (labels + 1) * columns, sizeof *x, error));
-    MEDLEY_TRY(md_pool_new(&pool, &y, (labels + 1) * rows, sizeof *y, error));
-    for (size_t j = 0; j < columns; j++) {
-        for (size_t l = 0; l < labels; l++)
-            x[l * columns + j] = coefficient[j * labels + l];
-        x[labels * columns + j] = 1 / (double)columns;
-    }
-    MEDLEY_TRY(md_exact_multiply(between, m, x, labels + centred, y, error));
-    for (size_t l = 0; l < labels; l++) {
-        double sum = 0;
-        double mean = 0;
-        for (size_t j = 0; j < columns && centred; j++) {
-            sum += x[l * columns + j];
-            mean += x[l * columns + j] * (double)kernel->column_mean[j];
-        }
-        for (size_t r = 0; r < rows; r++)
-            scores[r * labels + l] +=
-                y[l * rows + r] -
-                (centred ? mean + (y[labels * rows + r] - kernel->grand_mean) * sum : 0);
-    }
-    return MEDLEY_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernel values in double precision, from the same prepared rows that tiles are computed from: for
- * certificates, for the storage of float64, and for models whose coefficients cancel. A plain loop,
- * several times slower than tiles. A value depends on its two rows only. */
+ * certificates, for the storage of float64, and for models whose coefficients cancel. A value
+ * depends on its two rows only, but rows of values and products round it differently. */
 #ifndef MD_EXACT_H
 #define MD_EXACT_H
 

@@ -11,11 +11,12 @@ static void map_one(const void *state, const float *q, float *out, size_t count)
         out[j] = 1;
 }
 
-static double exactly_one(const void *state, double q)
+static void exactly_one(const void *state, const double *q, double *out, size_t count)
 {
     (void)state;
     (void)q;
-    return 1;
+    for (size_t j = 0; j < count; j++)
+        out[j] = 1;
 }
 
 /* Of any quantity. */

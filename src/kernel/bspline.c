@@ -59,9 +59,19 @@ static void map_bspline(const void *state, const float *q, float *out, size_t co
     hat(q, out, count, md_float_factor(bspline->inverse));
 }
 
-static double exact_bspline(const void *state, double q)
+MD_VECTOR_VOID(exact_hat, (const double *q, double *out, size_t count, double inverse),
+               (q, out, count, inverse))
 {
-    return fmax(0, 1 - sqrt(q) * ((const struct bspline *)state)->inverse);
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) {
+        const double value = 1 - sqrt(q[j]) * inverse;
+        out[j] = value > 0 ? value : 0;
+    }
+}
+
+static void exact_bspline(const void *state, const double *q, double *out, size_t count)
+{
+    exact_hat(q, out, count, ((const struct bspline *)state)->inverse);
 }
 
 static void form_of_bspline(const void *state, md_device_form *form)

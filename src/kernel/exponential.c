@@ -3,6 +3,7 @@
  * chi-square kernel exp(-gamma sum (x-z)^2/(x+z)). auto: gamma = 1 / mean distance. */
 #include "kernel/kernel.h"
 
+#include "base/exp.h"
 #include "base/vector.h"
 
 const md_param md_exponential_params[] = {
@@ -81,9 +82,17 @@ MD_VECTOR(float, sum_of_chi2_terms, (const float *x, const float *z, size_t colu
     return sum;
 }
 
-double md_exponential_exact(const void *state, double q)
+MD_VECTOR_VOID(exp_exactly, (const double *q, double *out, size_t count, double factor),
+               (q, out, count, factor))
 {
-    return exp(((const md_exponential *)state)->factor * q);
+#pragma omp simd
+    for (size_t j = 0; j < count; j++)
+        out[j] = md_exp_double(factor * q[j]);
+}
+
+void md_exponential_exact(const void *state, const double *q, double *out, size_t count)
+{
+    exp_exactly(q, out, count, ((const md_exponential *)state)->factor);
 }
 
 void md_exponential_form(const void *state, md_device_form *form)

@@ -48,10 +48,11 @@ void md_map_identity(const void *state, const float *q, float *out, size_t count
         memcpy(out, q, count * sizeof *out);
 }
 
-double md_exact_identity(const void *state, double q)
+void md_exact_identity(const void *state, const double *q, double *out, size_t count)
 {
     (void)state;
-    return q;
+    if (out != q)
+        memcpy(out, q, count * sizeof *out);
 }
 
 void md_form_identity(const void *state, md_device_form *form)

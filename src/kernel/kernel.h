@@ -39,8 +39,8 @@ typedef struct md_kernel_class {
     /* out[j] = k(q[j]); out may be q. */
     void (*map)(const void *state, const float *q, float *out, size_t count);
 
-    /* k(q) in double precision. */
-    double (*exact)(const void *state, double q);
+    /* The same in double precision. */
+    void (*exact)(const void *state, const double *q, double *out, size_t count);
 
     /* MD_PAIRED only: the sum over columns, and 0 for two zero columns; and in double precision. */
     float (*pair_sum)(const float *x, const float *z, size_t columns);
@@ -71,7 +71,7 @@ void md_exp_scaled(const float *q, float *out, size_t count, double factor);
 float md_float_factor(double factor);
 
 /* The map of kernels that are their quantity. */
-double md_exact_identity(const void *state, double q);
+void md_exact_identity(const void *state, const double *q, double *out, size_t count);
 void md_map_identity(const void *state, const float *q, float *out, size_t count);
 
 void md_form_identity(const void *state, md_device_form *form);
@@ -94,7 +94,7 @@ extern const md_param md_exponential_params[];
 medley_status md_exponential_prepare(md_exponential *state, const char *kernel, bool *needs_data,
                                      medley_error *error);
 void md_exponential_map(const void *state, const float *q, float *out, size_t count);
-double md_exponential_exact(const void *state, double q);
+void md_exponential_exact(const void *state, const double *q, double *out, size_t count);
 void md_exponential_form(const void *state, md_device_form *form); /* of a squared distance */
 
 #endif

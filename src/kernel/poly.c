@@ -64,14 +64,25 @@ static void map_poly(const void *state, const float *q, float *out, size_t count
         power_of_affine(q + j, out + j, md_min(count - j, PIECE), poly);
 }
 
-static double exact_poly(const void *state, double q)
+/* count <= PIECE */
+MD_VECTOR_VOID(exact_power, (const double *q, double *out, size_t count, const struct poly *poly),
+               (q, out, count, poly))
 {
-    const struct poly *poly = state;
-    const double base = poly->scale * q + poly->offset;
-    double power = base;
-    for (long long i = 1; i < poly->degree; i++)
-        power *= base;
-    return power;
+    double base[PIECE];
+#pragma omp simd
+    for (size_t j = 0; j < count; j++)
+        out[j] = base[j] = poly->scale * q[j] + poly->offset;
+    for (long long i = 1; i < poly->degree; i++) {
+#pragma omp simd
+        for (size_t j = 0; j < count; j++)
+            out[j] *= base[j];
+    }
+}
+
+static void exact_poly(const void *state, const double *q, double *out, size_t count)
+{
+    for (size_t j = 0; j < count; j += PIECE)
+        exact_power(q + j, out + j, md_min(count - j, PIECE), state);
 }
 
 static void form_of_poly(const void *state, md_device_form *form)

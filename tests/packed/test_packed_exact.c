@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "gram/exact.h"
 #include "packed/packed_case.h"
 
 enum { SEEDS = 6 };
@@ -46,18 +47,18 @@ static void check_values(gram_case *c, md_packed *packed, size_t m)
     free(y);
 }
 
+/* Narrow and wide views, dense and sparse; the last two kinds have more than one panel of rows. */
 static void values_are_those_of_the_formulas(void **state)
 {
     (void)state;
+    static const data_kind kinds[] = {
+        {.rows = 20, .columns = 3},  {.rows = 33, .columns = 3, .zeros = 0.6, .sparse = true},
+        {.rows = 46, .columns = 17}, {.rows = 59, .columns = 17, .zeros = 0.6, .sparse = true},
+        {.rows = 131, .columns = 5}, {.rows = 260, .columns = 70}};
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
-        for (size_t kind = 0; kind < 4; kind++) {
-            const case_choice choice = {.kind = {.rows = 20 + 13 * kind,
-                                                 .columns = kind < 2 ? 3 : 17,
-                                                 .center = 1,
-                                                 .spread = 1,
-                                                 .zeros = kind % 2 ? 0.6 : 0,
-                                                 .sparse = kind % 2},
-                                        .seed = seed};
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            case_choice choice = {.kind = kinds[k], .seed = seed};
+            choice.kind.center = choice.kind.spread = 1;
             gram_case c;
             open_case(&c, &choice);
             const md_packed_options options = {.threads = 2, .float64 = seed % 2 == 0};
@@ -67,6 +68,60 @@ static void values_are_those_of_the_formulas(void **state)
             md_packed_free(packed);
             close_case(&c);
         }
+}
+
+/* Products of some rows have the bits of the products of all of them, with any number of threads,
+ * and of single rows the values to rounding. */
+static void products_do_not_depend_on_their_neighbours(void **state)
+{
+    (void)state;
+    enum { ROWS = 150, FIRST = 70, END = 139 };
+    for (size_t columns = 4; columns <= 100; columns += 96) {
+        const case_choice choice = {
+            .kind = {.rows = ROWS, .columns = columns, .center = 1, .spread = 1}, .seed = columns};
+        gram_case c;
+        open_case(&c, &choice);
+        const size_t count = c.bank.count;
+        md_between between = {
+            .bank = &c.bank, .left = &c.prepared, .right = &c.prepared, .threads = 1};
+        size_t *kernels = md_calloc(count, sizeof *kernels);
+        double *x = draw_doubles(ROWS, 5);
+        double *y = draw_doubles(ROWS * count, 6);
+        double *some = draw_doubles(ROWS * count, 7);
+        double *row = draw_doubles(ROWS + md_exact_scratch(&c.prepared), 8);
+        assert_non_null(kernels);
+        for (size_t m = 0; m < count; m++)
+            kernels[m] = m;
+        md_exact_products products = {.kernels = kernels, .count = count, .x = x, .end = ROWS};
+        assert_int_equal(md_exact_multiply_rows(&between, &products, y, NULL), MEDLEY_OK);
+        products.first = FIRST;
+        products.end = END;
+        between.threads = 3;
+        assert_int_equal(md_exact_multiply_rows(&between, &products, some, NULL), MEDLEY_OK);
+        assert_memory_equal(y + FIRST * count, some, (END - FIRST) * count * sizeof *y);
+        for (size_t i = 0; i < ROWS; i++)
+            for (size_t m = 0; m < count; m++) {
+                double sum = 0;
+                double size = 0;
+                md_exact_row(&between, m, i, row, row + ROWS);
+                for (size_t j = 0; j < ROWS; j++) {
+                    sum += row[j] * x[j];
+                    size += fabs(row[j] * x[j]);
+                }
+                assert_true(fabs(y[i * count + m] - sum) <= 1e-13 * size);
+            }
+        for (size_t m = 0; m < count; m++) {
+            assert_int_equal(md_exact_multiply(&between, m, x, 1, some, NULL), MEDLEY_OK);
+            for (size_t i = 0; i < ROWS; i++)
+                assert_true(some[i] == y[i * count + m]);
+        }
+        free(row);
+        free(some);
+        free(y);
+        free(x);
+        free(kernels);
+        close_case(&c);
+    }
 }
 
 /* 64 rows of 3 columns: linear kernels and constants are factors, and products with them have the
@@ -115,6 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_those_of_the_formulas),
+        cmocka_unit_test(products_do_not_depend_on_their_neighbours),
         cmocka_unit_test(low_rank_is_found_and_kept_or_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
