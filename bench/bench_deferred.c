@@ -29,7 +29,7 @@ enum {
     BOOKED = 128,                  /* rows that are flushed together: two windows */
     REPEATS = 40,                  /* flushes */
     KEPT_SETS = 4,                 /* of BOOKED rows each that are kept: more than caches hold */
-    WARM = 4,                      /* flushes after which a row is kept */
+    WARM = 14,                     /* flushes after which a row is kept */
     FEWEST_ROWS = REPEATS * BOOKED /* every flushing has other rows */
 };
 
