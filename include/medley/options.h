@@ -81,8 +81,8 @@ MEDLEY_API bool medley_list(medley_listing *listing, const char *kind, size_t in
 /** The kinds that medley_list knows, ending with NULL. */
 MEDLEY_API const char *const *medley_list_kinds(void);
 
-/** The name in a NULL-terminated list that is nearest to text ("did you mean"); NULL: none is near.
- */
+/** The name in a NULL-terminated list that is nearest to text ("did you mean"), or that other
+ * programs call so: "rbf" for "gaussian". NULL: none is near. */
 MEDLEY_API const char *medley_nearest_name(const char *text, const char *const *names);
 
 /** The version of the library: "0.1.0". */

@@ -168,9 +168,32 @@ static int finish(const cli_command *command, int code)
 
 /* ---- parsing ---- */
 
+/* What is no option here, since it has another place; NULL: nothing that is known. */
+static const char *other_place(const char *name)
+{
+    static const struct {
+        const char *name, *place;
+    } places[] = {
+        {"data", "files of data are words of their own, without an option"},
+        {"input", "files of data are words of their own, without an option"},
+        {"file", "files of data are words of their own, without an option"},
+        {"gamma", "kernels have it, as in --kernel 'rbf(gamma=0.1)'"},
+        {"sigma", "kernels have it, as in --kernel 'rbf(sigma=2)'"},
+        {"degree", "kernels have it, as in --kernel 'poly(degree=3)'"},
+        {"coef0", "kernels have it, as in --kernel 'poly(degree=3,offset=1)'"},
+        {"verbose", "that is the default; --quiet says less"},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strcmp(places[i].name, name) == 0)
+            return places[i].place;
+    return NULL;
+}
+
 static medley_status unknown_option(const cli_arguments *arguments, const char *name,
                                     medley_error *error)
 {
+    if (other_place(name) != NULL)
+        return cli_refuse(error, "there is no option --%s; %s", name, other_place(name));
     const char *names[128];
     size_t count = 0;
     cli_option option;
@@ -242,6 +265,10 @@ static medley_status parse_letter(cli_arguments *arguments, int count, char **wo
     bool found = false;
     while (!found && cli_option_at(arguments->command, i++, &option))
         found = cli_letter(option.name) == words[0][1];
+    if (!found && (words[0][1] == 'c' || words[0][1] == 'C') &&
+        find_option(arguments->command, "C", 1, &option))
+        return cli_refuse(error, "'%s' is not an option of medley %s; did you mean --C?", words[0],
+                          arguments->command->name);
     if (!found)
         return cli_refuse(error, "'%s' is not an option of medley %s; see 'medley %s --help'",
                           words[0], arguments->command->name, arguments->command->name);

@@ -105,7 +105,7 @@ bool medley_list(medley_listing *listing, const char *kind, size_t index)
 
 const char *medley_nearest_name(const char *text, const char *const *names)
 {
-    return md_text_nearest(text, names);
+    return md_nearest_name(text, names);
 }
 
 medley_status md_fail_unlisted(const char *kind, const char *in, const char *name,

@@ -3,6 +3,7 @@
  * by its first bytes, asking the formats in the order of formats.def. */
 #include "io/io.h"
 
+#include "param/param.h"
 #include <strings.h>
 
 const md_format *const md_formats[] = {
@@ -36,9 +37,10 @@ medley_status md_format_named(const md_format **format, const char *name, medley
     *format = md_format_find(name);
     if (*format != NULL)
         return MEDLEY_OK;
-    MD_CLEARED(md_text_clear) md_text list = list_formats();
-    return md_fail(error, MEDLEY_USAGE, "there is no format '%s'; the formats are %s", name,
-                   md_text_string(&list));
+    const char *names[sizeof md_formats / sizeof *md_formats] = {NULL};
+    for (size_t i = 0; md_formats[i] != NULL; i++)
+        names[i] = md_formats[i]->name;
+    return md_fail_unknown("format", name, names, error);
 }
 
 static bool ends_with(const char *text, size_t length, const char *end)

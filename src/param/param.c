@@ -53,7 +53,7 @@ static medley_status fail_choice(const md_param *param, const char *what, const 
                                  medley_error *error)
 {
     MD_CLEARED(md_text_clear) md_text text = {0};
-    const char *nearest = md_text_nearest(value, param->choices);
+    const char *nearest = md_nearest_name(value, param->choices);
     for (size_t i = 0; param->choices[i] != NULL; i++)
         md_text_addf(&text, "%s%s", i ? ", " : "one of ", param->choices[i]);
     if (nearest != NULL)
@@ -133,7 +133,7 @@ medley_status md_fail_unknown(const char *kind, const char *name, const char *co
                               medley_error *error)
 {
     MD_CLEARED(md_text_clear) md_text known = join(names);
-    const char *nearest = md_text_nearest(name, names);
+    const char *nearest = md_nearest_name(name, names);
     return md_fail(error, MEDLEY_USAGE, "there is no %s '%s'; %s%s%sknown: %s", kind, name,
                    nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "",
                    md_text_string(&known));
@@ -145,7 +145,7 @@ static medley_status fail_unknown(const md_param *table, const char *what, const
     const char *names[128] = {NULL};
     for (size_t i = 0; i < 127 && table[i].name != NULL; i++)
         names[i] = table[i].name;
-    const char *nearest = md_text_nearest(name, names);
+    const char *nearest = md_nearest_name(name, names);
     what = what != NULL ? what : "the training";
     if (names[0] == NULL)
         return md_fail(error, MEDLEY_USAGE, "%s has no option '%s'; it takes none", what, name);

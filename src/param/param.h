@@ -91,6 +91,10 @@ bool md_param_has_value(const md_param *param, const void *state, const char *va
 medley_status md_params_copy(const md_param *table, void *copy, const void *state,
                              medley_error *error);
 
+/* The one of a NULL-terminated list that other programs or books call `name`, or else the nearest
+ * to it, as md_text_nearest; NULL: none is near. */
+const char *md_nearest_name(const char *name, const char *const *known);
+
 /* "there is no KIND 'x'; did you mean 'y'? known: a, b, c", from a NULL-terminated list. */
 medley_status md_fail_unknown(const char *kind, const char *name, const char *const *names,
                               medley_error *error);

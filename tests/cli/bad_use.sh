@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Wrong use and bad input: one sentence with the remedy, the right exit code, nothing half-written.
+here=$(dirname "$(realpath "$0")")
 source "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
@@ -184,6 +185,22 @@ refuse() { # refuse NAME PATTERN ARGUMENT...: training ends with 2 and says so
 refuse "a task" 'did you mean regression\?' --task regresion four.csv
 refuse "a scale" "did you mean 'standard'\?" --scale standrad four.csv
 refuse "a penalty" "did you mean 'group-lasso'\?" --penalty lasso four.csv
+refuse "a kernel that others call Gaussian" "did you mean 'rbf'\?" --kernel gaussian four.csv
+refuse "a loss by another name" "did you mean 'logistic'\?" --loss cross-entropy four.csv
+refuse "a task by another name" 'did you mean chain\?' --task crf four.csv
+refuse "an option by another name" 'did you mean --eta0\?' --learning-rate 0.1 four.csv
+refuse "a parameter of a kernel" "kernels have it, as in --kernel 'rbf\(gamma=" --gamma 0.1 four.csv
+refuse "data as an option" 'words of their own' --data four.csv
+refuse "a format by another name" "did you mean 'svmlight'\?" --format libsvm four.csv
+{
+    for kind in kernels penalties losses methods formats tasks; do "$MEDLEY" list "$kind"; done | awk '/^  / { print $1 }'
+    for command in train predict; do "$MEDLEY" "$command" --help=all; done | grep -oE -e '--[a-zA-Z0-9-]+' | cut -c3-
+    "$MEDLEY" train --model near.medley --scale nothing four.csv 2>&1 | sed 's/.*known: //' | tr -d ' ' | tr , '\n'
+} >ours.txt
+sed -nE 's/^MD_OTHER_NAME\(".*", "(.*)"\)$/\1/p' "$here/../../src/param/other_names.def" >meant.txt
+check "there are other names" test "$(wc -l <meant.txt)" -ge 50
+check "which all mean something" bash -c '! grep -vxFf ours.txt meant.txt'
+refuse "a letter of LIBSVM" 'did you mean --C\?' -c 10 four.csv
 refuse "a negative C" '--C=-1 is out of range; give more than 0' --C -1 four.csv
 refuse "epochs of spicy" '--epochs is about .*stop by --gap and --max-iter' --epochs 5 --method spicy four.csv
 "$MEDLEY" generate tagged --rows 20 --output tagged.txt
