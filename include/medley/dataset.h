@@ -40,12 +40,14 @@ typedef struct medley_read_options {
                                            out; NULL: not known */
     const char *label_name; /**< with feature_names, if label is NULL: the name of the label column;
                                  a file without it has no labels; NULL: guess */
+    bool label_is_optional; /**< CSV: a file has no labels unless a column is called as label says,
+                                 or, if label is NULL, label, class, target or y */
 } medley_read_options;
 
 /** The defaults: everything is guessed. */
 #define MEDLEY_READ_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(medley_read_options), NULL, NULL, NULL, -1, 0, false, false, NULL, NULL             \
+        sizeof(medley_read_options), NULL, NULL, NULL, -1, 0, false, false, NULL, NULL, false      \
     }
 
 /**
@@ -66,8 +68,8 @@ MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_from_dense(medley_dataset
                                                                   medley_error *error);
 
 /**
- * Reads another file with the same rows as one more table, with this name. In an empty data set
- * (medley_dataset_create) it becomes the first table and brings the labels.
+ * Reads another file with the same rows as one more table, with this name. The first that
+ * has labels brings them; those of others must be the same.
  */
 MEDLEY_API MEDLEY_CHECKED medley_status medley_dataset_add_table(medley_dataset *dataset,
                                                                  const char *name, const char *path,

@@ -66,6 +66,7 @@ static medley_status read_options(const cli_arguments *arguments, const medley_m
     options->label = cli_value(arguments, "label");
     options->ignore_labels = model != NULL && strcmp(arguments->command->name, "predict") == 0 &&
                              !cli_flag(arguments, "constrain");
+    options->label_is_optional = options->label == NULL && cli_value(arguments, "labels") != NULL;
     const char *header = cli_value(arguments, "header");
     if (header == NULL)
         return MEDLEY_OK;
@@ -179,6 +180,8 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
     if (text != NULL && strcmp(text, "float64") == 0)
         medley_dataset_keep_wide(*dataset); /* of --gram: the rest has no more digits to keep */
     options.format = NULL;                  /* --format is about DATA */
+    if (options.label != NULL)              /* one table has them, others may */
+        options.label_is_optional = true;
     for (size_t i = 0; (text = cli_nth(arguments, "view", i)) != NULL; i++)
         CLI_TRY(add_view(*dataset, text, model, options, error));
     for (size_t i = 0; (text = cli_nth(arguments, "gram", i)) != NULL; i++)

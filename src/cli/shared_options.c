@@ -7,17 +7,21 @@ static const cli_option data_options[] = {
      "format of DATA (medley list formats); default: by extension and content", .group = "data"},
     {"label", "COLUMN", "",
      "label column by name, number from 1, last, or none; default: with a model the column of "
-     "that name in training, else one called label, class, target or y, else the last",
-     .group = "data", .brief = "by name or number; default: label, class or last"},
+     "that name in training, else one called label, class, target or y, else the last; views "
+     "without a column of that name have no labels",
+     .group = "data", .brief = "by name or number; default: label, class, target, y or last"},
     {"ignore", "COLUMNS", "",
      "leave these columns of DATA out, by name or number, between commas: --ignore id,5-7",
      .group = "data"},
-    {"labels", "FILE", "", "labels from a file of their own (npy, idx or one a line)",
+    {"labels", "FILE", "",
+     "labels from a file of their own (npy, idx or one a line); a table has a label column "
+     "then only if it is called label, class, target or y",
      .group = "data"},
     {"header", "yes|no|auto", "auto", "does the CSV file start with a line of names?",
      .group = "data"},
     {"view", "NAME=FILE[:COLUMNS]", "",
-     "another file with the same rows, or some of its columns; with views DATA may be absent",
+     "another file with the same rows in the same order, or some of its columns; with views DATA "
+     "may be absent",
      .repeatable = true, .group = "data", .brief = "another file with the same rows"},
     {"gram", "[NAME=]FILE", "",
      "precomputed kernel values, npy (N,N) or (M,N,N); for new data (M, new rows, training rows)",

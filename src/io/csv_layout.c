@@ -200,9 +200,10 @@ static medley_status read_header(md_csv_layout *layout, const char *first, const
 
 /* ---- which column is the label? ---- */
 
-/* keep: columns that are not left out; NULL: any may be it. *name: what the column is called if
- * that is why it was chosen, else NULL. */
-static size_t guess_label(const md_csv_layout *layout, const bool *keep, const char **name)
+/* keep: columns that are not left out; NULL: any may be it. by_name: the last one is not it just
+ * for being that. *name: what the column is called if that is why it was chosen, else NULL. */
+static size_t guess_label(const md_csv_layout *layout, const bool *keep, bool by_name,
+                          const char **name)
 {
     static const char *const usual[] = {"label", "class", "target", "y"};
     const md_csv_record *names = &layout->header;
@@ -214,6 +215,8 @@ static size_t guess_label(const md_csv_layout *layout, const bool *keep, const c
                 *name = names->items[c];
                 return c;
             }
+    if (by_name)
+        return layout->columns;
     size_t last = layout->columns;
     while (keep != NULL && last > 0 && !keep[last - 1])
         last--;
@@ -300,7 +303,7 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
     if (label == NULL && is_named(layout, options) && options->label_name != NULL)
         column = find_named(layout, options->label_name);
     else if (label == NULL)
-        column = guess_label(layout, leaves_out ? keep : NULL, &name);
+        column = guess_label(layout, leaves_out ? keep : NULL, options->label_is_optional, &name);
     else if (md_label_is(options, "last"))
         column = layout->columns - 1;
     else
@@ -309,6 +312,8 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
         return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
                           "column '%s' is to be the label and to be left out; choose one", label);
     const size_t named = name != NULL ? count_named(layout, name) : 0;
+    if (options->label_is_optional && column == layout->columns)
+        return MEDLEY_OK;
     const bool only_features = options->feature_count > 0 && kept == options->feature_count &&
                                column < layout->columns && keep[column];
     if (only_features && label == NULL)

@@ -135,25 +135,30 @@ static medley_status check_aligned(const medley_dataset *dataset, const medley_d
             return md_fail_at(
                 error, MEDLEY_BAD_INPUT, added->source, 0,
                 "the label of row %zu is '%.60s' but %s says '%.60s': the rows are not "
-                "aligned; sort both files alike, or say which column is the label",
+                "aligned; sort both files alike, or, if only some have labels, name their column "
+                "by `label`",
                 row + 1, theirs, dataset->source != NULL ? dataset->source : "the other input",
                 ours);
     }
     return MEDLEY_OK;
 }
 
-/* The first table brings what is known about the rows, as far as the dataset has none of it. What
- * is moved is forgotten in `added`, which is freed afterwards. */
+/* What is moved is forgotten in `added`, which is freed afterwards. */
+static void take_labels(medley_dataset *dataset, medley_dataset *added)
+{
+    if (dataset->label != NULL || dataset->target != NULL)
+        return;
+    dataset->label_names = md_take(&added->label_names);
+    dataset->label = md_take(&added->label);
+    dataset->target = md_take(&added->target);
+}
+
+/* The first table brings what is known about the rows, as far as the dataset has none of it. */
 static void take_row_knowledge(medley_dataset *dataset, medley_dataset *added)
 {
     dataset->rows = added->rows;
     if (dataset->source == NULL)
         dataset->source = md_take(&added->source);
-    if (dataset->label == NULL && dataset->target == NULL) {
-        dataset->label_names = md_take(&added->label_names);
-        dataset->label = md_take(&added->label);
-        dataset->target = md_take(&added->target);
-    }
     if (dataset->fold == NULL)
         dataset->fold = md_take(&added->fold);
     if (dataset->sequence_count == 0) {
@@ -183,6 +188,7 @@ medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name
     place->label_name = md_take(&from->label_name);
     place->height = from->height;
     place->width = from->width;
+    take_labels(dataset, added);
     if (dataset->table_count == 1)
         take_row_knowledge(dataset, added);
     return MEDLEY_OK;

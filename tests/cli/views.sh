@@ -14,6 +14,26 @@ names() { # blocks of a JSON summary
 
 expect_exit 0 "data" "$MEDLEY" generate ringnorm --rows 120 --seed 3 --output ring.csv || exit
 
+# ---- where labels are, and where they are not ----
+printf 'a,b,c\n' >plain.csv
+for i in $(seq 40); do echo "$((i * 7 % 11)),$((i * 5 % 13)),$((i % 2 * 4 + i % 3))"; done >>plain.csv
+tail -n +2 plain.csv | awk -F, '{ print ($3 > 3 ? "many" : "few") }' >plain.lst
+tail -n +2 plain.csv >bare.csv
+paste -d, <(cut -d, -f1 plain.csv) <(echo kind && cat plain.lst) >kinds.csv
+cut -d, -f2,3 plain.csv >third.csv
+for file in plain.csv bare.csv; do
+    expect_exit 0 "$file: labels of their own" train --labels plain.lst --json "$file"
+    check "$file: all columns are features" above "$("$MEDLEY" eval --model m.medley --labels plain.lst --json "$file" >"$out" && key accuracy "$out")" 1
+    expect_exit 0 "$file: new rows" "$MEDLEY" predict --model m.medley "$file"
+    check "$file: are read in the same way" cmp "$out" plain.lst
+done
+both=(--view x=third.csv --view y=kinds.csv)
+expect_exit 3 "views that seem to have different labels" train "${both[@]}"
+expect_text "what to do" "if only some have labels, name their column by --label" "$err"
+expect_exit 0 "one view with labels" train --label kind "${both[@]}"
+check "the other one is features" above "$("$MEDLEY" eval --model m.medley --json --label kind "${both[@]}" >"$out" && key accuracy "$out")" 1
+expect_exit 3 "no view with labels" train --label kinds "${both[@]}"
+
 # ---- random views ----
 expect_exit 0 "random views" train --views all+random:6:4 --kernel 'rbf(auto)@random' \
     --kernel 'linear@all' --kernel 'poly@random2' --json ring.csv
