@@ -81,8 +81,8 @@ MEDLEY_API bool medley_list(medley_listing *listing, const char *kind, size_t in
 /** The kinds that medley_list knows, ending with NULL. */
 MEDLEY_API const char *const *medley_list_kinds(void);
 
-/** The name in a NULL-terminated list that is nearest to text ("did you mean"), or that other
- * programs call so: "rbf" for "gaussian". NULL: none is near. */
+/** "Did you mean": the name in a NULL-terminated list for what other programs call text ("rbf" for
+ * "gaussian"), or else the one nearest in spelling; NULL if there is none. */
 MEDLEY_API const char *medley_nearest_name(const char *text, const char *const *names);
 
 /** The version of the library: "0.1.0". */

@@ -68,7 +68,7 @@ n_jobs : int, optional
     not depend on it.
 device : "auto", "cpu", "cuda" or "cuda:N", optional
     Where kernel values are computed, also those of new rows: "auto" uses an NVIDIA card if there is
-    one and the problem is large enough, "cpu" never does, "cuda" makes it an error if it cannot,
+    one and the problem is large enough, "cpu" never does, "cuda" fails if no card can be used,
     "cuda:1" is the second card. ``summary()["device"]`` and ``evaluate(X, y)["device"]`` tell what
     was used. None is "auto".
 memory : str, optional

@@ -5,8 +5,8 @@
  *
  * Bytes per update: one kernel row (4 n) and, per label touched, one row of S read and written
  * (8 n); flops 2 n per label. Labels never touched since the last clear stay untouched. Where
- * kernel values are not kept, deferred scores keep S: it is true for the rows of their window, and
- * for all rows once they are closed. */
+ * kernel values are not kept, deferred scores keep S: it is true for the rows of their window that
+ * are still to be visited, and for all rows once they are closed. */
 #include "block/block.h"
 
 static const double SMALLEST_SCALE = 1e-6;                 /* below: fold the scale into the body */

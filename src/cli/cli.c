@@ -168,23 +168,26 @@ static int finish(const cli_command *command, int code)
 
 /* ---- parsing ---- */
 
-/* What is no option here, since it has another place; NULL: nothing that is known. */
-static const char *other_place(const char *name)
+/* How to give here what is an option of other programs; NULL: it is none that is known. */
+static const char *other_place(const cli_command *command, const char *name)
 {
     static const struct {
         const char *name, *place;
+        const char *option; /* only commands that have it */
     } places[] = {
-        {"data", "files of data are words of their own, without an option"},
-        {"input", "files of data are words of their own, without an option"},
-        {"file", "files of data are words of their own, without an option"},
-        {"gamma", "kernels have it, as in --kernel 'rbf(gamma=0.1)'"},
-        {"sigma", "kernels have it, as in --kernel 'rbf(sigma=2)'"},
-        {"degree", "kernels have it, as in --kernel 'poly(degree=3)'"},
-        {"coef0", "kernels have it, as in --kernel 'poly(degree=3,offset=1)'"},
-        {"verbose", "that is the default; --quiet says less"},
+        {"data", "data files are plain arguments: medley COMMAND ... data.csv", "format"},
+        {"input", "data files are plain arguments: medley COMMAND ... data.csv", "format"},
+        {"file", "data files are plain arguments: medley COMMAND ... data.csv", "format"},
+        {"gamma", "it is a parameter of the kernel: --kernel 'rbf(gamma=0.1)'", "kernel"},
+        {"sigma", "it is a parameter of the kernel: --kernel 'rbf(sigma=2)'", "kernel"},
+        {"degree", "it is a parameter of the kernel: --kernel 'poly(degree=3)'", "kernel"},
+        {"coef0", "it is a parameter of the kernel: --kernel 'poly(degree=3,offset=1)'", "kernel"},
+        {"verbose", "that is the default; --quiet says less", "quiet"},
     };
+    cli_option option;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (strcmp(places[i].name, name) == 0)
+        if (strcmp(places[i].name, name) == 0 &&
+            find_option(command, places[i].option, strlen(places[i].option), &option))
             return places[i].place;
     return NULL;
 }
@@ -192,8 +195,9 @@ static const char *other_place(const char *name)
 static medley_status unknown_option(const cli_arguments *arguments, const char *name,
                                     medley_error *error)
 {
-    if (other_place(name) != NULL)
-        return cli_refuse(error, "there is no option --%s; %s", name, other_place(name));
+    const char *place = other_place(arguments->command, name);
+    if (place != NULL)
+        return cli_refuse(error, "there is no option --%s; %s", name, place);
     const char *names[128];
     size_t count = 0;
     cli_option option;

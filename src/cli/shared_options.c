@@ -41,8 +41,7 @@ static const cli_option prediction_options[] = {
     {"threads", "N", "0", "0: all processors", .group = "scale"},
     {"device", "auto|cpu|cuda[:N]", "auto",
      "where kernels are computed: auto uses an NVIDIA card if there is one and the problem is "
-     "large "
-     "enough, cuda makes it an error if it cannot",
+     "large enough, cuda fails if no card can be used",
      .group = "scale"},
     {0}};
 

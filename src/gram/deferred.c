@@ -12,8 +12,8 @@ enum {
 };                      /* a card is waited for once for all of them; no power of two, since
                          * scores of a row's labels are so far apart in the cache */
 enum { OPEN_UNIT = 8 }; /* rows that a card likes to have together */
-/* Sums begin at multiples of it, a cache line of floats, so that rounding does not depend on where
- * they begin. */
+/* Changes are added from a multiple of it on: whole vectors, so that no compiler's loop for what is
+ * left over rounds a score in another way. */
 enum { VECTOR = 16 };
 enum { FIXED = 8 };                /* rows */
 enum { MANY = 8 };                 /* one changed row of so many */
@@ -184,7 +184,7 @@ static void drop_open_rows(md_deferred *deferred)
 {
     for (size_t s = 0; s < deferred->open_count; s++)
         deferred->position[deferred->open_row[s]] = 0;
-    deferred->open_count = 0;
+    deferred->open_count = deferred->first_needed = 0;
 }
 
 /* What is due must be entered anew for all rows that are opened. Flushing it ends that, and takes
@@ -220,7 +220,6 @@ medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t
 {
     MEDLEY_TRY(leave_open_rows(deferred, error));
     deferred->open_count = count;
-    deferred->next_open = 0;
     for (size_t s = 0; s < count; s++) {
         deferred->open_row[s] = rows[s];
         deferred->position[rows[s]] = s + 1;
@@ -233,7 +232,7 @@ medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t
 void md_deferred_visit(md_deferred *deferred, size_t row)
 {
     const size_t position = deferred->position[row];
-    deferred->next_open = position > 0 ? (position - 1) / VECTOR * VECTOR : 0;
+    deferred->first_needed = position > 0 ? (position - 1) / VECTOR * VECTOR : 0;
 }
 
 medley_status md_deferred_expect(md_deferred *deferred, const size_t *rows, size_t count,
@@ -354,7 +353,7 @@ void md_deferred_add(md_deferred *deferred, size_t m, size_t row, size_t label, 
     md_slot *slot = md_deferred_slot(deferred, m);
     const size_t position = deferred->position[row] - 1;
     const size_t at = label * deferred->open_most;
-    const size_t next = deferred->next_open;
+    const size_t next = deferred->first_needed;
     slot->live = true;
     if (!slot->is_known[position])
         md_deferred_learn_row(deferred, m, position);

@@ -4,12 +4,12 @@
  *     S[label][j] = sum_i A[label][i] K(x_i, x_j)
  *
  * of all training rows j while A changes at one row after the other. What is read next is known
- * beforehand: the open rows, whose scores are always exact. A change at an open row is entered at
- * once for the open rows and flushed for all other rows later, together with many others,
- * as one product of kernel values with changes; kernels of a view share their dot products. So
- * every kernel row is computed when and as often as its row has changed, at the speed of matrix
- * products, and never for rows that are only looked at. Rows that change often are kept as far as
- * memory goes.
+ * beforehand: the open rows, whose scores are exact until they have been visited. A change at an
+ * open row is entered at once for the open rows and flushed for all other rows later, together with
+ * many others, as one product of kernel values with changes; kernels of a view share their dot
+ * products. So every kernel row is computed when and as often as its row has changed, at the speed
+ * of matrix products, and never for rows that are only looked at. Rows that change often are kept
+ * as far as memory goes.
  *
  * Bytes and flops of flushing c changed rows against n rows of d columns, f kernels, L labels:
  * reads 4 n d, reads and writes 8 n L f; 2 c n d products, c n f maps, 2 c n L f to add up. */
@@ -51,14 +51,15 @@ medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t
 medley_status md_deferred_expect(md_deferred *deferred, const size_t *rows, size_t count,
                                  medley_error *error);
 
-/* Open rows are visited in the order in which they were opened, and this one is next: the scores of
- * those before it need not be exact any more. */
+/* A round begins with this row: scores of the rows that were opened before it may be stale from now
+ * on. For a row that is not open those of all open rows stay exact. */
 void md_deferred_visit(md_deferred *deferred, size_t row);
 
 /* Flushes everything: score is then exact for all rows, and none is open. */
 medley_status md_deferred_close(md_deferred *deferred, medley_error *error);
 
-/* Where the scores of a row are: *stride floats from label to label. */
+/* Where the scores of a row are: *stride floats from label to label. Those of an open row that was
+ * visited may be stale. */
 const float *md_deferred_scores(const md_deferred *deferred, size_t m, size_t row, size_t *stride);
 
 /* A[label][row] += change; the row is open. Slots may be changed side by side. */

@@ -2,7 +2,8 @@
 /* Deferred scores on a card. It has the scores of all rows, and changes are flushed whenever rows
  * are left: that takes no time of the processor's, which waits only for the scores of the rows that
  * are opened next. Their values are computed beforehand, while changes are still being decided.
- * What the processor has of scores is true for open rows, and for all rows once they are closed. */
+ * What the processor has of scores is true for open rows that are still to be visited, and for all
+ * rows once they are closed. */
 #include "gram/deferred_internal.h"
 
 static size_t card_slot(const md_deferred *deferred, size_t m)

@@ -69,7 +69,7 @@ struct md_deferred {
 
     size_t open_most, open_count;
     size_t *open_row;     /* [open_most] */
-    size_t next_open;     /* scores of the open rows before it need not be exact */
+    size_t first_needed;  /* scores of the open rows before it may be stale */
     size_t *position;     /* [n] position + 1 of an open row */
     atomic_bool *changed; /* [open_most] some slot has an entry */
 

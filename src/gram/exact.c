@@ -3,7 +3,8 @@
 
 #include "base/vector.h"
 
-enum { LANES = 8 };
+enum { LANES = 8 }; /* right rows of a strip of a panel, [columns][LANES] */
+_Static_assert(MD_EXACT_PANEL % LANES == 0, "a panel is made of whole strips");
 
 /* ---- of one row with many: <x,z> and ||x - z||^2 ---- */
 
@@ -40,33 +41,34 @@ MD_VECTOR_VOID(distances2_to_rows,
     }
 }
 
-/* The same of a panel, [columns][MD_EXACT_PANEL]. */
-MD_VECTOR_VOID(dots_in_panel, (const double *x, const double *panel, size_t columns, double *q),
-               (x, panel, columns, q))
+/* The same of the first `rows` of a panel, and of as many more as fill a strip. */
+MD_VECTOR_VOID(dots_in_panel,
+               (const double *x, const double *panel, size_t rows, size_t columns, double *q),
+               (x, panel, rows, columns, q))
 {
-    for (size_t j = 0; j < MD_EXACT_PANEL; j += LANES) {
+    for (size_t j = 0; j < rows; j += LANES) {
+        const double *strip = panel + j * columns;
         double sum[LANES] = {0};
         for (size_t c = 0; c < columns; c++) {
-            const double *z = panel + c * MD_EXACT_PANEL + j;
 #pragma omp simd
             for (size_t l = 0; l < LANES; l++)
-                sum[l] += x[c] * z[l];
+                sum[l] += x[c] * strip[c * LANES + l];
         }
         memcpy(q + j, sum, sizeof sum);
     }
 }
 
 MD_VECTOR_VOID(distances2_in_panel,
-               (const double *x, const double *panel, size_t columns, double *q),
-               (x, panel, columns, q))
+               (const double *x, const double *panel, size_t rows, size_t columns, double *q),
+               (x, panel, rows, columns, q))
 {
-    for (size_t j = 0; j < MD_EXACT_PANEL; j += LANES) {
+    for (size_t j = 0; j < rows; j += LANES) {
+        const double *strip = panel + j * columns;
         double sum[LANES] = {0};
         for (size_t c = 0; c < columns; c++) {
-            const double *z = panel + c * MD_EXACT_PANEL + j;
 #pragma omp simd
             for (size_t l = 0; l < LANES; l++) {
-                const double apart = x[c] - z[l];
+                const double apart = x[c] - strip[c * LANES + l];
                 sum[l] += apart * apart;
             }
         }
@@ -87,10 +89,12 @@ bool md_exact_takes_panels(const md_between *between, size_t m)
 
 void md_exact_fill_panel(const md_matrix *view, size_t first, size_t count, double *panel)
 {
-    const float *z = view->dense + first * view->columns;
-    for (size_t c = 0; c < view->columns; c++)
-        for (size_t j = 0; j < MD_EXACT_PANEL; j++)
-            panel[c * MD_EXACT_PANEL + j] = j < count ? (double)z[j * view->columns + c] : 0;
+    const size_t d = view->columns;
+    const float *z = view->dense + first * d;
+    for (size_t j = 0; j < count; j += LANES)
+        for (size_t c = 0; c < d; c++)
+            for (size_t l = 0; l < LANES; l++)
+                panel[j * d + c * LANES + l] = j + l < count ? (double)z[(j + l) * d + c] : 0;
 }
 
 /* <x,z> of the rows as they were before the origin o was subtracted from both:
@@ -103,7 +107,7 @@ static void dots(const double *x, const md_matrix *view, const float *origin,
     if (origin != NULL)
         dots_with_rows(x, origin, 1, d, &base);
     if (right->panel != NULL)
-        dots_in_panel(x, right->panel, d, q);
+        dots_in_panel(x, right->panel, right->count, d, q);
     else
         dots_with_rows(x, view->dense + right->first * d, right->count, d, q);
     for (size_t j = 0; base != 0 && j < right->count; j++)
@@ -128,7 +132,7 @@ static void dense_quantities(const md_between *between, const md_kernel *kernel,
     } else if (is_dot) {
         dots(scratch, view, origin, right, q);
     } else if (right->panel != NULL) {
-        distances2_in_panel(scratch, right->panel, d, q);
+        distances2_in_panel(scratch, right->panel, right->count, d, q);
     } else {
         distances2_to_rows(scratch, z, right->count, d, q);
     }
@@ -196,6 +200,18 @@ static double inverse_root(const md_between *between, size_t m, size_t row, bool
     return (double)(left ? between->left : between->right)->inverse_root[m][row];
 }
 
+static void divide_by_roots(const md_between *between, size_t m, size_t row,
+                            const md_right_rows *right, double *values)
+{
+    const double own = inverse_root(between, m, row, true);
+    const bool is_float = between->left->precomputed_float64[m] == NULL;
+    const float *root = is_float ? between->right->inverse_root[m] + right->first : NULL;
+    for (size_t j = 0; is_float && j < right->count; j++)
+        values[j] *= own * (double)root[j];
+    for (size_t j = 0; !is_float && j < right->count; j++)
+        values[j] *= own * inverse_root(between, m, right->first + j, false);
+}
+
 size_t md_exact_scratch(const md_prepared *right)
 {
     size_t columns = 1;
@@ -226,9 +242,7 @@ void md_exact_values(const md_between *between, size_t m, size_t row, const md_r
     else if (out != q)
         memcpy(out, q, right->count * sizeof *out);
     if (kernel->norm == MD_NORM_DIAG) {
-        const double own = inverse_root(between, m, row, true);
-        for (size_t j = 0; j < right->count; j++)
-            out[j] *= own * inverse_root(between, m, right->first + j, false);
+        divide_by_roots(between, m, row, right, out);
     } else if (kernel->factor != 1) {
         for (size_t j = 0; j < right->count; j++)
             out[j] *= kernel->factor;

@@ -13,13 +13,13 @@ enum {
 
 typedef struct md_right_rows {
     size_t first, count;
-    const double *panel; /* [columns][MD_EXACT_PANEL] the view of these rows, or NULL */
+    const double *panel; /* the view's values of these rows, strip by strip, or NULL */
 } md_right_rows;
 
-/* Products and distances of narrow views are several times faster with panels, which pay from some
- * left rows on. */
+/* Products and distances of narrow views are several times faster with panels. They take them for
+ * any number of left rows, so that a value does not depend on its neighbours. */
 bool md_exact_takes_panels(const md_between *between, size_t m);
-/* Places without a row are 0. */
+/* What fills the last strip is 0. */
 void md_exact_fill_panel(const md_matrix *view, size_t first, size_t count, double *panel);
 
 /* What kernel m is a function of; of precomputed ones, the values. q has room for a panel where

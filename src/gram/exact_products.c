@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Products with kernel values in double precision. A block of left rows meets the right rows panel
- * by panel, so that neither values nor a transposed view are ever stored. */
+ * by panel, so that neither values nor a transposed view are ever stored whole. Every left row is
+ * summed by itself: results depend neither on the blocks nor on the number of threads. */
 #include "gram/exact_internal.h"
 
 #include "base/parallel.h"
 #include "linalg/vectors.h"
 
-enum { BLOCK = 64 }; /* left rows of an item, which share panels */
+enum {
+    LARGEST_BLOCK = 64, /* left rows of an item, which share panels */
+    SMALLEST_BLOCK = 8,
+    ITEMS = 4 /* for each thread, at least */
+};
 
 /* y = K_m x of left rows first .. end - 1 and `count` kernels m, each with some vectors. */
 struct products {
     const md_between *between;
     const size_t *kernels;
     size_t count, first, end;
-    const double *x; /* [right rows] at kernel * x_kernel + vector * right rows */
-    size_t vectors, x_kernel;
-    double *y; /* at kernel * y_kernel + vector * y_vector + (row - first) * y_row */
-    size_t y_kernel, y_vector, y_row;
-    size_t *group;         /* [groups + 1] first kernels; those of a group share quantities */
-    size_t groups, blocks; /* blocks of left rows */
-    double *scratch;       /* [workers][product_scratch] */
+    const double *x; /* [right rows] at kernel * x_kernel_stride + vector * right rows */
+    size_t vectors, x_kernel_stride;
+    double *y; /* at kernel, vector, row - first */
+    size_t y_kernel_stride, y_vector_stride, y_row_stride;
+    size_t *group; /* [groups + 1] first kernels; those of a group share quantities */
+    size_t groups;
+    size_t block, blocks; /* left rows of a block, and how many there are */
+    double *scratch;      /* [workers][product_scratch] */
 };
 
 /* For quantities, values, a panel, and a row. */
@@ -52,11 +58,11 @@ static void add_products(const struct products *work, size_t k, size_t row,
                          const md_right_rows *right, const double *values)
 {
     const size_t columns = work->between->right->rows;
-    const double *x = work->x + k * work->x_kernel + right->first;
-    double *y = work->y + k * work->y_kernel + (row - work->first) * work->y_row;
+    const double *x = work->x + k * work->x_kernel_stride + right->first;
+    double *y = work->y + k * work->y_kernel_stride + (row - work->first) * work->y_row_stride;
     for (size_t v = 0; v < work->vectors; v++)
-        y[v * work->y_vector] = (right->first > 0 ? y[v * work->y_vector] : 0) +
-                                md_dot(values, x + v * columns, right->count);
+        y[v * work->y_vector_stride] = (right->first > 0 ? y[v * work->y_vector_stride] : 0) +
+                                       md_dot(values, x + v * columns, right->count);
 }
 
 /* An item is a group for a block of left rows. */
@@ -65,22 +71,22 @@ static void multiply_block(void *context, size_t item, size_t worker)
     const struct products *work = context;
     const md_between *between = work->between;
     const size_t group = item / work->blocks;
-    const size_t shared = work->kernels[work->group[group]];
-    const size_t first = work->first + item % work->blocks * BLOCK;
-    const size_t end = md_min(first + BLOCK, work->end);
+    const size_t first_kernel = work->kernels[work->group[group]];
+    const size_t first = work->first + item % work->blocks * work->block;
+    const size_t end = md_min(first + work->block, work->end);
     double *q = work->scratch + worker * product_scratch(between->right);
     double *values = q + MD_EXACT_PANEL;
     double *panel = values + MD_EXACT_PANEL;
-    double *rest = panel + MD_EXACT_NARROW * MD_EXACT_PANEL;
-    const bool has_panel = md_exact_takes_panels(between, shared);
+    double *left_row = panel + MD_EXACT_NARROW * MD_EXACT_PANEL;
+    const bool has_panel = md_exact_takes_panels(between, first_kernel);
     md_right_rows right = {.panel = has_panel ? panel : NULL};
     for (; right.first == 0 || right.first < between->right->rows; right.first += MD_EXACT_PANEL) {
         right.count = md_min(between->right->rows - right.first, MD_EXACT_PANEL);
         if (has_panel)
-            md_exact_fill_panel(&between->right->views[between->bank->kernels[shared].view],
+            md_exact_fill_panel(&between->right->views[between->bank->kernels[first_kernel].view],
                                 right.first, right.count, panel);
         for (size_t row = first; row < end; row++) {
-            md_exact_quantities(between, shared, row, &right, q, rest);
+            md_exact_quantities(between, first_kernel, row, &right, q, left_row);
             for (size_t k = work->group[group]; k < work->group[group + 1]; k++) {
                 md_exact_values(between, work->kernels[k], row, &right, q, values);
                 add_products(work, k, row, &right, values);
@@ -97,7 +103,11 @@ static medley_status multiply(struct products *work, medley_error *error)
     MEDLEY_TRY(md_pool_new(&pool, &work->scratch, threads * product_scratch(work->between->right),
                            sizeof(double), error));
     find_groups(work);
-    work->blocks = md_pieces(work->end - work->first, BLOCK);
+    work->block = LARGEST_BLOCK;
+    while (work->block > SMALLEST_BLOCK &&
+           work->groups * md_pieces(work->end - work->first, work->block) < ITEMS * threads)
+        work->block /= 2;
+    work->blocks = md_pieces(work->end - work->first, work->block);
     md_parallel_for(threads, work->groups * work->blocks, multiply_block, work);
     return MEDLEY_OK;
 }
@@ -112,8 +122,8 @@ medley_status md_exact_multiply(const md_between *between, size_t m, const doubl
                             .x = x,
                             .vectors = count,
                             .y = y,
-                            .y_vector = between->left->rows,
-                            .y_row = 1};
+                            .y_vector_stride = between->left->rows,
+                            .y_row_stride = 1};
     return multiply(&work, error);
 }
 
@@ -127,10 +137,10 @@ medley_status md_exact_multiply_rows(const md_between *between, const md_exact_p
                             .end = products->end,
                             .x = products->x,
                             .vectors = 1,
-                            .x_kernel = products->stride,
+                            .x_kernel_stride = products->stride,
                             .y = y,
-                            .y_kernel = 1,
-                            .y_row = products->count};
+                            .y_kernel_stride = 1,
+                            .y_row_stride = products->count};
     return multiply(&work, error);
 }
 

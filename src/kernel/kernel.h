@@ -39,7 +39,7 @@ typedef struct md_kernel_class {
     /* out[j] = k(q[j]); out may be q. */
     void (*map)(const void *state, const float *q, float *out, size_t count);
 
-    /* The same in double precision. */
+    /* The same in double precision; out may be q. */
     void (*exact)(const void *state, const double *q, double *out, size_t count);
 
     /* MD_PAIRED only: the sum over columns, and 0 for two zero columns; and in double precision. */

@@ -91,8 +91,8 @@ bool md_param_has_value(const md_param *param, const void *state, const char *va
 medley_status md_params_copy(const md_param *table, void *copy, const void *state,
                              medley_error *error);
 
-/* The one of a NULL-terminated list that other programs or books call `name`, or else the nearest
- * to it, as md_text_nearest; NULL: none is near. */
+/* The one of a NULL-terminated list for what other programs call `name` (other_names.def), or else
+ * the nearest in spelling, as md_text_nearest; NULL: none is near. */
 const char *md_nearest_name(const char *name, const char *const *known);
 
 /* "there is no KIND 'x'; did you mean 'y'? known: a, b, c", from a NULL-terminated list. */

@@ -188,14 +188,22 @@ refuse "a penalty" "did you mean 'group-lasso'\?" --penalty lasso four.csv
 refuse "a kernel that others call Gaussian" "did you mean 'rbf'\?" --kernel gaussian four.csv
 refuse "a loss by another name" "did you mean 'logistic'\?" --loss cross-entropy four.csv
 refuse "a task by another name" 'did you mean chain\?' --task crf four.csv
+refuse "a kernel in capitals" "did you mean 'rbf'\?" --kernel RBF four.csv
+refuse "an underscore" 'did you mean --eta0\?' --learning_rate 0.1 four.csv
+refuse "a parameter by another name" "did you mean 'offset'\?" --kernel 'poly(coef0=1)' four.csv
+expect_exit 2 "a command without kernels" "$MEDLEY" predict --gamma 1 rows.medley four.csv
+refute_text "has no hint at them" 'kernel' "$err"
 refuse "an option by another name" 'did you mean --eta0\?' --learning-rate 0.1 four.csv
-refuse "a parameter of a kernel" "kernels have it, as in --kernel 'rbf\(gamma=" --gamma 0.1 four.csv
-refuse "data as an option" 'words of their own' --data four.csv
+refuse "a parameter of a kernel" "a parameter of the kernel: --kernel 'rbf\(gamma=" --gamma 0.1 four.csv
+refuse "data as an option" "data files are plain arguments" --data four.csv
 refuse "a format by another name" "did you mean 'svmlight'\?" --format libsvm four.csv
 {
     for kind in kernels penalties losses methods formats tasks; do "$MEDLEY" list "$kind"; done | awk '/^  / { print $1 }'
     for command in train predict; do "$MEDLEY" "$command" --help=all; done | grep -oE -e '--[a-zA-Z0-9-]+' | cut -c3-
-    "$MEDLEY" train --model near.medley --scale nothing four.csv 2>&1 | sed 's/.*known: //' | tr -d ' ' | tr , '\n'
+    for options in '--scale nothing' '--kernel poly(nothing=1)'; do
+        # shellcheck disable=SC2086
+        "$MEDLEY" train --model near.medley $options four.csv 2>&1 | sed 's/.*known: //' | tr -d ' ' | tr , '\n'
+    done
 } >ours.txt
 sed -nE 's/^MD_OTHER_NAME\(".*", "(.*)"\)$/\1/p' "$here/../../src/param/other_names.def" >meant.txt
 check "there are other names" test "$(wc -l <meant.txt)" -ge 50
