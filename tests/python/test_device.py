@@ -82,11 +82,13 @@ class OnACard(InFolder):
     def test_a_card_that_is_lost_is_an_error(self):
         X, y = rings(60)
         model = MKLClassifier("rbf(auto)", device="cuda").fit(X, y)
+        for call, remedy in ((1, "leave out device"), (20, "device='cpu' does without it")):
+            with mock.patch.dict(os.environ, {"MEDLEY_FAKE_CARD": f"lost:{call}"}):
+                with self.assertRaisesRegex(medley.MedleyError, remedy):
+                    MKLClassifier("rbf(auto)", device="cuda").fit(X, y)
         with mock.patch.dict(os.environ, {"MEDLEY_FAKE_CARD": "lost:1"}):
-            with self.assertRaisesRegex(medley.MedleyError, "device='cpu' does without it"):
-                model.predict(X)
             with self.assertRaisesRegex(medley.MedleyError, "leave out device"):
-                MKLClassifier("rbf(auto)", device="cuda").fit(X, y)
+                model.predict(X)
 
 
 class Descriptions(unittest.TestCase):
