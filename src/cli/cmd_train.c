@@ -121,6 +121,21 @@ static medley_status write_report(const cli_arguments *arguments, struct run *ru
     return MEDLEY_OK;
 }
 
+/* A model without a block looks like any other until it predicts. */
+static void warn_of_nothing(struct run *run, const cli_arguments *arguments)
+{
+    static const char nothing[] =
+        "every block was left out: the model says the same of every row; a weaker penalty (larger "
+        "--C) or other kernels may help, if the columns are not constant";
+    const medley_summary *s = medley_model_summary(run->model);
+    if (s->block_count == 0 || s->active_blocks > 0 || arguments->interrupted)
+        return;
+    if (!arguments->quiet)
+        fprintf(stderr, "medley train: warning: %s\n", nothing);
+    if (run->given.warning[0] == '\0')
+        snprintf(run->given.warning, sizeof run->given.warning, "%s", nothing);
+}
+
 static medley_status run_train(cli_arguments *arguments, medley_error *error)
 {
     const char *path = cli_value(arguments, "model");
@@ -128,12 +143,19 @@ static medley_status run_train(cli_arguments *arguments, medley_error *error)
     struct run run = {.evaluation = MEDLEY_EVALUATION_INIT, .comm = arguments->comm};
     const cli_training *given = &run.given;
     const double start = cli_clock();
+    if (path == NULL && arguments->word_count > 1)
+        return cli_refuse(
+            error,
+            "--model FILE is missing: where to write the model ('%s' is not taken for "
+            "it, since its name does not end in .medley)",
+            arguments->words[arguments->word_count - 1]);
     if (path == NULL)
         return cli_refuse(error, "--model FILE is missing: where to write the model");
     CLI_TRY(cli_check_writable(arguments, error));
     cli_catch_interrupt(arguments);
     CLI_TRY(cli_load_training(arguments, &run.given, error));
     CLI_TRY(cli_fit(arguments, &run.model, given->train, given->dev, given->options, path, error));
+    warn_of_nothing(&run, arguments);
     if (given->held_out != NULL)
         CLI_TRY(medley_evaluate(&run.evaluation, run.model, given->held_out, cli_threads(arguments),
                                 error));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* medley_fit_warning: a column that numbers the rows; columns of one view that differ so much in
+/* medley_fit_warning: a column that numbers the rows, or whose values single precision cannot tell
+ * apart; columns of one view that differ so much in
  * spread that kernels see only the widest of them, and that `scale=auto` leaves alone since kernels
  * of histograms need their values. */
 #include "fit/fit.h"
@@ -107,6 +108,32 @@ static size_t describe_numbers(char *text, size_t size, const medley_dataset *da
     return 0;
 }
 
+/* Columns of which single precision shows little: large numbers that are nearly the same, such as
+ * times. Constants below 2^24 are what they seem. */
+static size_t describe_coarse(char *text, size_t size, const medley_dataset *dataset)
+{
+    static const double STEPS = 64; /* of rounding, in a deviation that can still be learnt from */
+    char name[96];
+    for (size_t t = 0; t < dataset->table_count; t++) {
+        const md_table *table = &dataset->tables[t];
+        for (size_t c = 0; is_plain(table) && c < table->features.columns; c++) {
+            const double value = fabs((double)table->features.dense[c]);
+            const double step = ldexp(value, -23);
+            const double deviation = column_deviation(&table->features, c);
+            if (deviation >= STEPS * step || (deviation == 0 && step < 2))
+                continue;
+            const int length =
+                snprintf(text, size,
+                         "column %s has values about %.3g, which single precision rounds to steps "
+                         "of %.2g, and their deviation is %.2g; subtract a number near them first, "
+                         "such as the least",
+                         column_name(name, table, c), value, step, deviation);
+            return length > 0 ? (size_t)length : 0;
+        }
+    }
+    return 0;
+}
+
 /* The first view of the bank that has such columns, in words. */
 static size_t describe(char *text, size_t size, const md_bank *bank, const medley_dataset *dataset)
 {
@@ -146,10 +173,13 @@ size_t medley_fit_warning(char *text, size_t size, const medley_dataset *train,
         return 0;
     const medley_options *asked = options != NULL ? options : plain;
     const md_task *task = md_task_of(asked, train);
-    const size_t numbered =
-        (task->about.takes & MD_TAKES_KERNELS) != 0 ? describe_numbers(text, size, train) : 0;
-    if (numbered > 0)
-        return numbered;
+    size_t length = 0;
+    if ((task->about.takes & MD_TAKES_KERNELS) != 0)
+        length = describe_numbers(text, size, train);
+    if ((task->about.takes & MD_TAKES_KERNELS) != 0 && length == 0)
+        length = describe_coarse(text, size, train);
+    if (length > 0)
+        return length;
     if (asked->scale != NULL || (task->about.takes & MD_TAKES_KERNELS) == 0 ||
         !may_be_uneven(train))
         return 0;

@@ -327,7 +327,9 @@ medley_status md_preselect(md_problem *problem, medley_error *error)
         MEDLEY_TRY(look_at(&p, m, error));
         if (!md_problem_report(problem, (medley_progress){.stage = "preselecting kernels",
                                                           .done = m + 1,
-                                                          .total = p.bank.count}))
+                                                          .total = p.bank.count,
+                                                          .objective = NAN,
+                                                          .dev_accuracy = NAN}))
             return MEDLEY_OK; /* the run ends with what there is */
     }
     problem->progress.seconds_kernels += md_clock_seconds() - start;

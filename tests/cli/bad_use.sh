@@ -222,6 +222,23 @@ expect_exit 0 "a model of numbers" "$MEDLEY" train --quiet --model rows.medley f
 expect_exit 3 "words for a model of numbers" "$MEDLEY" predict rows.medley tagged.txt
 expect_text "says how the file was read" 'tagged.txt: this file was read as columns, and the model needs columns of numbers' "$err"
 
+# ---- what single precision cannot tell apart, and what nothing can be learnt from ----
+for start in 1700000000000 1700000000 1000; do # milliseconds, seconds
+    (echo time,kind; for i in $(seq 40); do echo "$((start + i * 7 % 40)),k$((i * 7 % 40 < 20))"; done) >"from$start.csv"
+    "$MEDLEY" train --model near.medley --json "from$start.csv" >"$out" 2>"$err"
+done
+refute_text "small numbers are not warned of" 'single precision' "$err"
+for start in 1700000000000 1700000000; do
+    "$MEDLEY" train --model near.medley "from$start.csv" >"$out" 2>"$err"
+    expect_text "times from $start are warned of" "warning: column 'time' has values about 1.7e.*subtract a number near them first" "$err"
+done
+(echo a,kind; for i in $(seq 40); do echo "5,k$((i % 2))"; done) >constant.csv
+expect_exit 0 "a constant column" "$MEDLEY" train --model near.medley --json constant.csv
+expect_text "leaves nothing to learn" 'warning: every block was left out' "$err"
+expect_text "in the JSON as well" '"warnings":\["every block was left out' "$out"
+expect_exit 2 "a model that is not called so" "$MEDLEY" train four.csv model.bin
+expect_text "says why it is none" "'model.bin' is not taken for it, since its name does not end in .medley" "$err"
+
 # ---- columns that are left out ----
 (echo id,a,b,label,note; for i in $(seq 20); do echo "$i,0.$i,$((i % 7)),c$((i % 2)),text"; done) >notes.csv
 expect_exit 3 "a column of text" "$MEDLEY" train --model near.medley --label label notes.csv
