@@ -5,6 +5,7 @@
 #include "io/csv.h"
 
 #include "io/float_text.h"
+#include <strings.h>
 
 enum { SHOWN = 40 };
 
@@ -18,6 +19,7 @@ typedef struct csv_reader {
     size_t rows, capacity;
     md_label_builder labels;
     md_text unquoted;
+    bool is_for_model; /* that needs all of the columns */
 } csv_reader;
 
 /* "column 3 ('width')" for messages. */
@@ -31,25 +33,65 @@ static void describe_column(char text[80], const csv_reader *reader, size_t colu
         snprintf(text, 80, "column %zu", column + 1);
 }
 
+/* Does the text stand for a value that is not there? */
+static bool is_missing(const md_csv_field *field)
+{
+    static const char *const codes[] = {"na", "n/a", "?", "null", "none", "nan", "-", ".", "#n/a"};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (field->length == strlen(codes[i]) &&
+            strncasecmp(field->text, codes[i], field->length) == 0)
+            return true;
+    return false;
+}
+
+/* "0,25" */
+static bool has_decimal_comma(const md_csv_field *field)
+{
+    char copy[32];
+    const char *comma = memchr(field->text, ',', field->length);
+    if (comma == NULL || field->length >= sizeof copy)
+        return false;
+    memcpy(copy, field->text, field->length);
+    copy[comma - field->text] = '.';
+    const char *p = copy;
+    float value;
+    return md_read_float(&p, copy + field->length, &value) && p == copy + field->length;
+}
+
+/* In place of a text that is no number, and what to do. */
+static const char *expected(const csv_reader *reader, const md_csv_field *field)
+{
+    float value;
+    const char *p = field->text;
+    const char *end = field->text + field->length;
+    if (md_read_float(&p, end, &value) && p == end)
+        return "finite number within the range of float; fill it in or remove the row";
+    if (has_decimal_comma(field))
+        return "number; write a decimal point in place of the comma";
+    if (reader->is_for_model)
+        return "number, as in training";
+    return "number; leave the column out by `ignore`, make columns of 0 and 1 of its categories, "
+           "or "
+           "say which column is the label";
+}
+
 static medley_status fail_value(const csv_reader *reader, const char *place, size_t column,
                                 const md_csv_field *field)
 {
     char where[80];
     const size_t line = md_input_line(reader->input, place);
     describe_column(where, reader, column);
+    const int shown = (int)(field->length < SHOWN ? field->length : SHOWN);
     if (field->length == 0)
         return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
                           "missing value in %s; fill it in or remove the row", where);
-    float value;
-    const char *p = field->text;
-    const char *end = field->text + field->length;
-    const bool is_number = md_read_float(&p, end, &value) && p == end;
-    return md_fail_at(
-        reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
-        "%s holds '%.*s', expected a %s", where,
-        (int)(field->length < SHOWN ? field->length : SHOWN), field->text,
-        is_number ? "finite number within the range of float; fill it in or remove the row"
-                  : "number; leave the column out by `ignore`, or say which column is the label");
+    if (is_missing(field))
+        return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
+                          "missing value ('%.*s') in %s; fill it in or remove the row", shown,
+                          field->text, where);
+    return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
+                      "%s holds '%.*s', expected a %s", where, shown, field->text,
+                      expected(reader, field));
 }
 
 static medley_status fail_count(csv_reader *reader, const char *record)
@@ -199,6 +241,7 @@ static medley_status read_csv(medley_dataset *dataset, const md_input *input,
     const char *p = reader.layout.body;
     if (p == reader.end)
         return MEDLEY_OK; /* the caller says that there are no rows */
+    reader.is_for_model = options->feature_count > 0;
     reader.wants_labels = !options->ignore_labels && reader.layout.label < reader.layout.columns;
     MEDLEY_TRY(reserve_values(&reader));
     while (p < reader.end) {

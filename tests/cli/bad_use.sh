@@ -239,6 +239,19 @@ expect_text "in the JSON as well" '"warnings":\["every block was left out' "$out
 expect_exit 2 "a model that is not called so" "$MEDLEY" train four.csv model.bin
 expect_text "says why it is none" "'model.bin' is not taken for it, since its name does not end in .medley" "$err"
 
+# ---- values that are no numbers ----
+for text in NA '?' N/A null; do
+    printf 'a,b,label\n0,0,x\n1,%s,y\n' "$text" >missing.csv
+    expect_exit 3 "missing values" "$MEDLEY" train --model near.medley missing.csv
+    expect_text "called $text" "missing.csv:3: missing value .* in column 2 \('b'\); fill it in or remove the row" "$err"
+done
+printf 'a;b;label\n0;0;x\n1;0,25;y\n' >comma.csv
+expect_exit 3 "decimal commas" "$MEDLEY" train --model near.medley comma.csv
+expect_text "have a remedy" "holds '0,25', expected a number; write a decimal point" "$err"
+printf 'a,b,label\n0,red,x\n' >red.csv
+expect_exit 3 "words for a model of numbers" "$MEDLEY" predict rows.medley red.csv
+expect_text "have no place" "holds 'red', expected a number, as in training" "$err"
+
 # ---- columns that are left out ----
 (echo id,a,b,label,note; for i in $(seq 20); do echo "$i,0.$i,$((i % 7)),c$((i % 2)),text"; done) >notes.csv
 expect_exit 3 "a column of text" "$MEDLEY" train --model near.medley --label label notes.csv
