@@ -85,6 +85,40 @@ static void print_line(FILE *file, const medley_tuning *tuning, size_t t)
             cli_bar(bar, bar_share(tuning, trial->mean), 16), mark(tuning, t));
 }
 
+/* Values of an option that lie below and above that of the best trial; false: they are no numbers,
+ * or another one is as good. */
+static bool count_sides(const medley_tuning *tuning, size_t option, size_t *below, size_t *above)
+{
+    char *end;
+    const double best = strtod(tuning->trials[tuning->best].values[option], &end);
+    *below = *above = 0;
+    for (size_t t = 0; t < tuning->trial_count; t++) {
+        const char *text = tuning->trials[t].values[option];
+        const double value = strtod(text, &end);
+        if (end == text || *end != '\0' ||
+            (value != best && tuning->trials[t].mean == tuning->trials[tuning->best].mean))
+            return false;
+        *below += value < best;
+        *above += value > best;
+    }
+    return true;
+}
+
+/* A best value at the end of what was tried may not be the best there is. */
+static void print_ends(FILE *file, const medley_tuning *tuning)
+{
+    enum { LEAST = 2 }; /* other values: one more says nothing of a direction */
+    char name[NAME_BYTES];
+    size_t below;
+    size_t above;
+    for (size_t o = 0; o < tuning->option_count; o++)
+        if (count_sides(tuning, o, &below, &above) && (below == 0) != (above == 0) &&
+            below + above >= LEAST)
+            fprintf(file, "the best %s is the %s that was tried; %s ones may be better\n",
+                    option_name(name, tuning, o), above == 0 ? "largest" : "smallest",
+                    above == 0 ? "larger" : "smaller");
+}
+
 void cli_print_tuning(FILE *file, const medley_tuning *tuning)
 {
     char name[NAME_BYTES];
@@ -96,6 +130,7 @@ void cli_print_tuning(FILE *file, const medley_tuning *tuning)
             fprintf(file, "%-*s  ", column_width(tuning, o), tuning->trials[t].values[o]);
         print_line(file, tuning, t);
     }
+    print_ends(file, tuning);
 }
 
 /* ---- JSON ---- */

@@ -241,3 +241,9 @@ check "an interrupted tuning ends with 130" grep -qx 130 stopped.code
 expect_text "it prints what is finished" '^interrupted: these are the folds that were finished' stopped.out
 expect_text "as a table" '^0\.1 +[0-9.]+ %' stopped.out
 check "no model is written" test ! -e never.medley
+
+# ---- the best value at the end of those that were tried ----
+expect_exit 0 "tune with penalties that are too strong" tune --C 0.04,0.1,0.3 --loss logistic ring.csv
+expect_text "says where to go on" 'the best C is the largest that was tried; larger ones may be better' "$out"
+expect_exit 0 "tune with two values" tune --C 0.1,0.3 --loss logistic ring.csv
+refute_text "which tell no direction" 'may be better' "$out"
