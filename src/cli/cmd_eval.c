@@ -233,7 +233,7 @@ static medley_status run_eval(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"model", "FILE", "", "the model to measure, where it is not a word", .group = "output"},
+    {"model", "FILE", "", "the model, unless it is the first argument", .group = "output"},
     {"proba", "", "",
      "measure probabilities too: log loss, Brier score, expected "
      "calibration error (15 bins), of trees those of heads; not "

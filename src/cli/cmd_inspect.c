@@ -119,7 +119,7 @@ static medley_status run_inspect(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"model", "FILE", "", "the model, where it is not a word", .group = "output"},
+    {"model", "FILE", "", "the model, unless it is the first argument", .group = "output"},
     {"top", "N", "20", "how many blocks to show", .group = "output"},
     {"features", "N", "0",
      "show the N strongest features of each of them (templates and label context)",

@@ -2,19 +2,29 @@
 /* medley list: what can be chosen by name. */
 #include "cli.h"
 
+static int longest_name(const char *kind)
+{
+    medley_listing listing = MEDLEY_LISTING_INIT;
+    size_t longest = 0;
+    for (size_t i = 0; medley_list(&listing, kind, i); i++)
+        longest = strlen(listing.name) > longest ? strlen(listing.name) : longest;
+    return (int)longest;
+}
+
 static void print_kind(const char *kind, bool json)
 {
     medley_listing listing = MEDLEY_LISTING_INIT;
+    const int width = longest_name(kind);
     if (json)
         json_open(stdout, kind, '[');
     else
         printf("%s\n", kind);
     for (size_t i = 0; medley_list(&listing, kind, i); i++) {
         if (!json) {
-            printf("  %-13s %s%s%s\n", listing.name, listing.summary, listing.formula ? ": " : "",
-                   listing.formula ? listing.formula : "");
+            printf("  %-*s  %s%s%s\n", width, listing.name, listing.summary,
+                   listing.formula ? ": " : "", listing.formula ? listing.formula : "");
             if (listing.parameters[0] != '\0')
-                printf("  %-13s options: %s\n", "", listing.parameters);
+                printf("  %-*s  options: %s\n", width, "", listing.parameters);
             continue;
         }
         json_open(stdout, NULL, '{');

@@ -203,13 +203,13 @@ static medley_status run_predict(cli_arguments *arguments, medley_error *error)
 }
 
 static const cli_option options[] = {
-    {"model", "FILE", "", "the model to predict with, where it is not a word", .group = "output"},
+    {"model", "FILE", "", "the model, unless it is the first argument", .group = "output"},
     {"output", "FILE", "-", "where the predictions go", .group = "output"},
     {"proba", "", "",
      "print probabilities of all labels too (of sequences: marginals), in further columns of "
      "tagged text (LABEL/NUMBER; conllu: Proba[LABEL]=NUMBER in MISC), else as a table; of trees "
      "those of HEAD and DEPREL (HeadProb=NUMBER and RelProb=NUMBER in MISC); to be trusted after "
-     "training with --calibrate, or --loss logistic; not of a regression",
+     "training with --calibrate (of --loss logistic often without it); not of a regression",
      .group = "output"},
     {"scores", "", "", "print the scores of all labels too; of a regression a table of the numbers",
      .group = "output"},

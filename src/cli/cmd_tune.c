@@ -292,7 +292,7 @@ static const cli_option options[] = {
     {0}};
 
 static const char *const examples[] = {
-    "how strong should the penalty be? one value a decade",
+    "how strong should the penalty be? one value per decade",
     "medley tune --C 0.01..100 sonar.csv.gz",
     "the same in ten folds; keep the model of the strongest penalty that does as well",
     "medley tune --cv 10 --C 0.01..100:9 --choose one-error --model m.medley sonar.csv.gz",
@@ -315,8 +315,9 @@ const cli_command cli_command_tune = {
     .description =
         "Tries every combination of the training options that are given as lists, each in K folds, "
         "and shows how well the held-out parts are predicted. Values stand between commas (those "
-        "in brackets do not count), kernels between bars; of numbers A..B is one value a decade "
-        "and A..B:N are N values, evenly in logarithm. Without a list the strength of the penalty "
+        "in brackets do not count), kernels between bars; A..B gives one value per decade "
+        "and A..B:N gives N values, evenly spaced in the logarithm. Without a list the strength of "
+        "the penalty "
         "is varied around its default, or around the value given. Folds are the same for all "
         "combinations, stratified by "
         "label, drawn by --seed (with seed 1 those of --folds LIST/K); sequences and sentences "

@@ -205,7 +205,7 @@ static void print_stages(FILE *file, const medley_summary *summary)
 {
     if (isnan(summary->radius))
         return;
-    fprintf(file, "%zu updates in %zu rounds, R %.4g, bound of theorem 1 %.3g\n", summary->updates,
+    fprintf(file, "%zu updates in %zu rounds, R %.4g (theorem 1: at most %.3g)\n", summary->updates,
             summary->iterations, summary->radius, summary->bound);
     if (!summary->converged)
         fprintf(file, "not converged: more epochs or --average would lower the objective\n");

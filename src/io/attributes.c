@@ -199,7 +199,7 @@ static medley_status write_labelled(md_output *output, const medley_dataset *dat
 
 const md_format md_format_attributes = {
     .name = "attributes",
-    .summary = "CRFsuite's: label and attributes between tabs, blank line behind a sequence",
+    .summary = "CRFsuite's: label and attributes between tabs, a blank line after each sequence",
     .extensions = (const char *const[]){".crfsuite", NULL},
     .sniff = sniff,
     .read = md_attributes_read,

@@ -375,7 +375,8 @@ static bool sniff(const char *head, size_t length)
 
 const md_format md_format_columns = {
     .name = "columns",
-    .summary = "columns between blanks: a token and its label a line, blank line behind a sequence",
+    .summary = "columns between blanks: one token and its label per line, a blank line after each "
+               "sequence",
     .extensions = (const char *const[]){".conll", ".crf", ".columns", NULL},
     .sniff = sniff,
     .read = read_columns,

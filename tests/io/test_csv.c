@@ -196,7 +196,7 @@ static void malformed_files_are_refused_with_their_line(void **state)
     static const reading_fault faults[] = {
         {"a,b,label\n1,2,x\n1,zwei,x\n", 3, "column 2 ('b') holds 'zwei', expected a number"},
         {"1,2,x\n1,,x\n", 2, "missing value in column 2"},
-        {"1,2,x\n1,nan,x\n", 2, "finite number"},
+        {"1,2,x\n1,nan,x\n", 2, "missing value ('nan') in column 2"},
         {"1,2,x\n1,-inf,x\n", 2, "finite number"},
         {"1,2,x\n1,1e50,x\n", 2, "finite number"},
         {"1,2,x\n1,2\n", 2, "2 fields were found, expected 3"},

@@ -226,7 +226,10 @@ class Numbers(Folder):
         with self.assertRaises(medley.InputError) as caught:
             parse("\n".join(lines), "text", format="csv", header=1)
         self.assertEqual(caught.exception.line, row + 2)
-        self.assertIn(f"column {column + 1} ('x{column}') holds '{word}'", caught.exception.message)
+        place = f"column {column + 1} ('x{column}')"
+        is_code = word.lower() == "nan"
+        told = f"missing value ('{word}') in {place}" if is_code else f"{place} holds '{word}'"
+        self.assertIn(told, caught.exception.message)
 
     @examples(30)
     @given(TEXTS.filter(lambda word: word != "label"))
