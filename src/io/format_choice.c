@@ -37,8 +37,9 @@ medley_status md_format_named(const md_format **format, const char *name, medley
     *format = md_format_find(name);
     if (*format != NULL)
         return MEDLEY_OK;
-    const char *names[sizeof md_formats / sizeof *md_formats] = {NULL};
-    for (size_t i = 0; md_formats[i] != NULL; i++)
+    enum { MOST = 64 };
+    const char *names[MOST + 1] = {NULL};
+    for (size_t i = 0; i < MOST && md_formats[i] != NULL; i++)
         names[i] = md_formats[i]->name;
     return md_fail_unknown("format", name, names, error);
 }
