@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* medley_fit_warning: a column that numbers the rows, or whose values single precision cannot tell
- * apart; columns of one view that differ so much in
- * spread that kernels see only the widest of them, and that `scale=auto` leaves alone since kernels
- * of histograms need their values. */
+/* medley_fit_warning: numbers taken for classes; a column that numbers the rows, or whose values
+ * single precision cannot tell apart; columns of one view that differ so much in spread that
+ * kernels see only the widest of them, and that `scale=auto` leaves alone since kernels of
+ * histograms need their values. */
 #include "fit/fit.h"
 
 #include "setup/setup.h"
@@ -134,6 +134,25 @@ static size_t describe_coarse(char *text, size_t size, const medley_dataset *dat
     return 0;
 }
 
+/* Many whole numbers that are taken for classes, and could be meant as numbers. */
+static size_t describe_classes(char *text, size_t size, const medley_dataset *dataset)
+{
+    enum { MOST_LABELS = 20, LEAST_ROWS_OF_A_LABEL = 5 };
+    const size_t labels = dataset->label_names.count;
+    const md_table *table = md_dataset_table(dataset, "");
+    const char *column = table != NULL ? table->label_name : NULL;
+    if (dataset->target == NULL || labels <= MOST_LABELS ||
+        dataset->rows >= LEAST_ROWS_OF_A_LABEL * labels)
+        return 0;
+    const int length = snprintf(text, size,
+                                "%zu different whole numbers in %zu rows%s%.80s%s are taken for "
+                                "classes; use `task=regression` to predict numbers, or "
+                                "`task=multiclass` if classes are meant",
+                                labels, dataset->rows, column != NULL ? " (column '" : "",
+                                column != NULL ? column : "", column != NULL ? "')" : "");
+    return length > 0 ? (size_t)length : 0;
+}
+
 /* The first view of the bank that has such columns, in words. */
 static size_t describe(char *text, size_t size, const md_bank *bank, const medley_dataset *dataset)
 {
@@ -174,6 +193,10 @@ size_t medley_fit_warning(char *text, size_t size, const medley_dataset *train,
     const medley_options *asked = options != NULL ? options : plain;
     const md_task *task = md_task_of(asked, train);
     size_t length = 0;
+    if (asked->task == 0 && task->structure != NULL)
+        length = describe_classes(text, size, train);
+    if (length > 0)
+        return length;
     if ((task->about.takes & MD_TAKES_KERNELS) != 0)
         length = describe_numbers(text, size, train);
     if ((task->about.takes & MD_TAKES_KERNELS) != 0 && length == 0)

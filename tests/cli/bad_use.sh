@@ -232,6 +232,11 @@ for start in 1700000000000 1700000000; do
     "$MEDLEY" train --model near.medley "from$start.csv" >"$out" 2>"$err"
     expect_text "times from $start are warned of" "warning: column 'time' has values about 1.7e.*subtract a number near them first" "$err"
 done
+(echo a,age; for i in $(seq 90); do echo "$((i * 7 % 13)),$((20 + i * 11 % 31))"; done) >age.csv
+"$MEDLEY" train --model near.medley age.csv >"$out" 2>"$err"
+expect_text "ages are warned of" "31 different whole numbers in 90 rows \(column 'age'\) are taken for classes; use --task regression" "$err"
+"$MEDLEY" train --model near.medley --task multiclass age.csv >"$out" 2>"$err"
+refute_text "unless they are meant as classes" 'taken for classes' "$err"
 (echo a,kind; for i in $(seq 40); do echo "5,k$((i % 2))"; done) >constant.csv
 expect_exit 0 "a constant column" "$MEDLEY" train --model near.medley --json constant.csv
 expect_text "leaves nothing to learn" 'warning: every block was left out' "$err"
