@@ -32,6 +32,7 @@ struct run {
     md_batch_solution *previous; /* [outputs] of another strength, along a path; or NULL */
     md_run_result result;
     size_t epoch_capacity; /* of result.epochs */
+    medley_epoch finished; /* sums of the last steps of the outputs that are done */
 };
 
 /* What belongs to one strength of the penalty. */
@@ -48,6 +49,7 @@ static void forget(struct run *run)
     md_run_result_clear(&run->result);
     run->result = (md_run_result){.radius = NAN, .bound = NAN, .converged = true};
     run->epoch_capacity = 0;
+    run->finished = (medley_epoch){0};
 }
 
 static void clear_run(struct run *run)
@@ -242,28 +244,42 @@ static medley_status take_coefficients(struct run *run, size_t output,
     return MEDLEY_OK;
 }
 
-/* The outer iterations of a single output; of several, one line for each. */
+/* Adds what an output was after a step of its own. */
+static void add_step(medley_epoch *epoch, const md_batch_step *step, double n)
+{
+    epoch->objective += step->primal / n;
+    epoch->loss += step->loss / n;
+    epoch->dual += step->dual / n;
+    epoch->seconds += step->seconds;
+}
+
+/* Epoch i is the model whose outputs have all taken i of their outer iterations, or all they took.
+ * How many kernels it has is known of a single output only. */
 static medley_status take_steps(struct run *run, const md_batch_solution *solution,
                                 medley_error *error)
 {
     md_run_result *result = &run->result;
-    const size_t first =
-        run->outputs == 1 || solution->step_count == 0 ? 0 : solution->step_count - 1;
-    const size_t count = solution->step_count - first;
-    MEDLEY_TRY(md_grow(&result->epochs, &run->epoch_capacity, result->epoch_count + count,
-                       sizeof *result->epochs, error));
     const double n = (double)run->problem->example_count;
-    for (size_t s = first; s < solution->step_count; s++) {
-        const md_batch_step *step = &solution->steps[s];
-        result->epochs[result->epoch_count++] = (medley_epoch){.objective = step->primal / n,
-                                                               .loss = step->loss / n,
-                                                               .dual = step->dual / n,
-                                                               .gap = step->gap,
-                                                               .active = step->active,
-                                                               .dev_accuracy = NAN,
-                                                               .seconds = step->seconds};
+    const size_t taken = solution->step_count;
+    const size_t before = result->epoch_count;
+    const size_t count = taken > before ? taken : before;
+    if (taken == 0)
+        return MEDLEY_OK;
+    MEDLEY_TRY(
+        md_grow(&result->epochs, &run->epoch_capacity, count, sizeof *result->epochs, error));
+    result->epoch_count = count;
+    for (size_t i = before; i < count; i++)
+        result->epochs[i] = run->finished;
+    for (size_t i = 0; i < count; i++) {
+        medley_epoch *epoch = &result->epochs[i];
+        const md_batch_step *step = &solution->steps[i < taken ? i : taken - 1];
+        add_step(epoch, step, n);
+        epoch->gap = run->outputs == 1 ? step->gap : md_relative_gap(epoch->objective, epoch->dual);
+        epoch->active = run->outputs == 1 ? step->active : 0;
+        epoch->dev_accuracy = NAN;
     }
-    result->iterations += solution->step_count;
+    add_step(&run->finished, &solution->steps[taken - 1], n);
+    result->iterations += taken;
     return MEDLEY_OK;
 }
 

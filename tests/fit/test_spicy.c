@@ -189,6 +189,30 @@ static bool look(void *context, const medley_progress *progress)
     return ++watcher->calls != watcher->stop_at;
 }
 
+/* Several labels are one problem each; an epoch is about all of them. */
+static void epochs_are_sums_over_the_labels(void **state)
+{
+    (void)state;
+    medley_dataset *train = make_data("blobs", 120, 3);
+    medley_model *model = fit(train, NULL, "method=spicy kernel=linear kernel=rbf(auto) gap=1e-3");
+    const medley_summary *summary = medley_model_summary(model);
+    assert_true(medley_model_label_count(model) > 2);
+    assert_true(summary->epoch_count > 1 && summary->iterations > summary->epoch_count);
+    for (size_t i = 0; i < summary->epoch_count; i++) {
+        const medley_epoch *epoch = &summary->epochs[i];
+        assert_true(epoch->objective >= summary->dual && epoch->dual <= summary->objective);
+        assert_true(epoch->loss >= 0 && epoch->loss <= epoch->objective);
+        assert_true(fabs(epoch->gap - (epoch->objective - epoch->dual) / epoch->objective) <=
+                    1e-12);
+        assert_true(i == 0 || epoch->seconds >= epoch[-1].seconds);
+    }
+    const medley_epoch *last = &summary->epochs[summary->epoch_count - 1];
+    assert_true(fabs(last->objective - summary->objective) <= 2e-3 * summary->objective);
+    assert_true(last->gap <= summary->epochs[0].gap && last->gap <= 1e-3);
+    medley_model_free(model);
+    medley_dataset_free(train);
+}
+
 static void it_can_be_watched_and_stopped(void **state)
 {
     (void)state;
@@ -264,6 +288,7 @@ int main(void)
         cmocka_unit_test(strengths_agree),
         cmocka_unit_test(there_is_a_strength_without_being_told),
         cmocka_unit_test(threads_give_the_same_bytes),
+        cmocka_unit_test(epochs_are_sums_over_the_labels),
         cmocka_unit_test(it_can_be_watched_and_stopped),
         cmocka_unit_test(a_limit_is_no_error),
         cmocka_unit_test(what_it_cannot_do_is_refused),
