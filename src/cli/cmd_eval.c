@@ -81,7 +81,7 @@ static void print_json(const medley_model *model, const medley_evaluation *e)
     json_end(stdout);
 }
 
-/* The commonest confusions say more than a large matrix. */
+/* The most common confusions say more than a large matrix. */
 static void print_confusions(const medley_model *model, const medley_evaluation *e)
 {
     enum { SHOWN = 5 };
@@ -96,7 +96,7 @@ static void print_confusions(const medley_model *model, const medley_evaluation 
         if (most == 0)
             return;
         if (shown == 0)
-            printf("commonest confusions:\n");
+            printf("most common confusions:\n");
         for (size_t l = 0; l < e->labels; l++)
             for (size_t k = 0; k < e->labels && shown < SHOWN; k++)
                 if (k != l && e->confusion[l * e->labels + k] == most) {

@@ -87,7 +87,7 @@ md_confidence_interval md_report_chunk_interval(const md_report *report)
 
 /* ---- without learning ---- */
 
-static md_baseline commonest_label(const md_report *report, size_t *count)
+static md_baseline most_common_label(const md_report *report, size_t *count)
 {
     const medley_dataset *data = report->options.data;
     const size_t labels = medley_dataset_label_count(data);
@@ -147,7 +147,7 @@ medley_status md_report_find_baseline(md_report *report, medley_error *error)
         report->baseline = neighbour_as_head(report);
     } else if (labels > 0) {
         MEDLEY_TRY(md_new(&count, labels, sizeof *count, error));
-        report->baseline = commonest_label(report, count);
+        report->baseline = most_common_label(report, count);
     }
     return MEDLEY_OK;
 }

@@ -2,6 +2,8 @@
 /* Which blocks matter: bars by falling weight, and a table of all of them. */
 #include "report/report.h"
 
+#include "model/model.h"
+
 static bool present(const md_report *report)
 {
     return report->summary != NULL && report->summary->block_count > 0;
@@ -90,12 +92,22 @@ static void title_table(const md_report *report, size_t shown, char *title, size
                  md_figure_count(count).text, word);
 }
 
+/* Of kernels rows are counted, of templates and pairs of labels features. */
+static const char *count_title(const md_report *report)
+{
+    const medley_model *model = report->model;
+    if (report->summary->support_rows == 0)
+        return "#features";
+    return model->features == NULL && model->weights_count == 0 ? "#support rows"
+                                                                : "#rows/features";
+}
+
 static void write_table(md_report *report)
 {
     enum { MOST_ROWS = 10000 };
     const bool named = report->options.block_names != NULL; /* then their own names, too */
-    const char *const heads[] = {"block", "#weight", "#norm", "#features", named ? "kernel" : NULL,
-                                 NULL};
+    const char *const heads[] = {
+        "block", "#weight", "#norm", count_title(report), named ? "kernel" : NULL, NULL};
     md_html *html = &report->html;
     const medley_summary *s = report->summary;
     const size_t shown = s->block_count < MOST_ROWS ? s->block_count : MOST_ROWS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The confusion matrix: with its numbers, or with many labels the commonest confusions and a matrix
- * that is made coarser until it fits. */
+/* The confusion matrix: with its numbers, or with many labels the most common confusions and a
+ * matrix that is made coarser until it fits. */
 #include "report/report.h"
 
 enum { MOST_LABELS = 30, MOST_PAIRS = 25, MAP_CELLS = 64, SHORT_LABEL = 3, FEW_LABELS = 8 };
@@ -119,7 +119,7 @@ static medley_status write_compact(md_report *report, medley_error *error)
     md_html_open_class(html, "div", "pair");
     md_figure_open(html, "True labels down, predicted ones across", note);
     md_svg_open(html, "chart", (double)side, (double)side,
-                "Map of confusions: the diagonal holds right answers; the commonest errors "
+                "Map of confusions: the diagonal holds right answers; the most common errors "
                 "are in the table of confusions");
     md_html_open_class(html, "rect", "track");
     md_html_coordinate(html, "width", (double)side);
@@ -130,7 +130,7 @@ static medley_status write_compact(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-/* ---- the commonest ---- */
+/* ---- the most common ---- */
 
 struct pair {
     double count;
@@ -194,9 +194,9 @@ static void write_pairs(md_report *report, bool folded)
         return;
     }
     if (folded)
-        md_details_open(html, "The commonest confusions as a table");
+        md_details_open(html, "The most common confusions as a table");
     else
-        md_frame_open(html, "The commonest confusions");
+        md_frame_open(html, "The most common confusions");
     md_table_open(html, "numbers", heads);
     for (size_t i = 0; i < count; i++) {
         md_html_open(html, "tr");

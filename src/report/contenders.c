@@ -88,4 +88,4 @@ static medley_status write_section(md_report *report, medley_error *error)
     return MEDLEY_OK;
 }
 
-const md_section md_section_contenders = {"contenders", "Compared with", present, write_section};
+const md_section md_section_contenders = {"contenders", "Comparison", present, write_section};

@@ -13,6 +13,7 @@ struct history {
     size_t count;
     double *x, *objective, *dual, *gap, *accuracy, *active;
     bool timed;
+    const char *step, *steps; /* what an epoch is called */
 };
 
 /* A line that only ever shows one number need not be drawn. */
@@ -56,6 +57,9 @@ static void collect(struct history *history, const medley_summary *s, double *me
         history->accuracy[i] = e->dev_accuracy;
         history->active[i] = e->active > 0 ? (double)e->active : NAN;
     }
+    const bool bounded = any_finite(history->dual, n);
+    history->step = bounded ? "iteration" : "epoch";
+    history->steps = bounded ? "iterations" : "epochs";
 }
 
 /* A first objective far above the others would flatten all that follows. */
@@ -83,7 +87,8 @@ struct curve {
 
 static void draw(md_html *html, const struct history *history, const struct curve *curve)
 {
-    md_chart chart = {.x = MD_AXIS_INIT(md_figure_tick, history->timed ? "seconds" : "epochs"),
+    md_chart chart = {.x =
+                          MD_AXIS_INIT(md_figure_tick, history->timed ? "seconds" : history->steps),
                       .y = MD_AXIS_INIT(curve->text, ""),
                       .height = 230,
                       .label = curve->label};
@@ -115,8 +120,8 @@ static void tell_points(md_html *html, const struct history *history, const stru
     for (size_t i = 0; i < history->count; i++) {
         if (!isfinite(curve->y[i]))
             continue;
-        md_html_textf(html, "%s%s after epoch %s", before, curve->value(curve->y[i]).text,
-                      md_figure_count(i + 1).text);
+        md_html_textf(html, "%s%s after %s %s", before, curve->value(curve->y[i]).text,
+                      history->step, md_figure_count(i + 1).text);
         before = ", ";
     }
     md_html_text(html, ".");
@@ -127,7 +132,7 @@ static void draw_all(md_html *html, const struct history *history)
 {
     const bool dual = any_finite(history->dual, history->count);
     const struct curve curves[] = {
-        {"Objective during the epochs", dual ? "line: reached; dashed: no model is below" : NULL,
+        {"Objective", dual ? "solid: objective reached; dashed: lower bound for any model" : NULL,
          "Line chart of the objective during training", history->objective,
          dual ? history->dual : NULL, md_figure_tick, md_figure_number,
          !dual && wants_logarithm(history->objective, history->count)},
@@ -154,7 +159,9 @@ static void draw_all(md_html *html, const struct history *history)
 static void write_table(md_html *html, const struct history *history)
 {
     enum { MOST_ROWS = 200 };
-    const char *heads[8] = {"#epoch"};
+    char first[16];
+    const char *heads[8] = {first};
+    snprintf(first, sizeof first, "#%s", history->step);
     const double *columns[8] = {NULL};
     size_t count = 1;
     const struct {
@@ -178,7 +185,7 @@ static void write_table(md_html *html, const struct history *history)
     const size_t stride = history->count > MOST_ROWS ? history->count / MOST_ROWS + 1 : 1;
     char title[64] = "Training as a table";
     if (stride > 1)
-        snprintf(title, sizeof title, "Training as a table, one epoch in %zu", stride);
+        snprintf(title, sizeof title, "Training as a table, one %s in %zu", history->step, stride);
     md_details_open(html, title);
     md_table_open(html, "numbers", heads);
     for (size_t i = 0; i < history->count; i++) {
@@ -213,14 +220,15 @@ static void tell_differences(md_report *report, const struct history *history)
     md_html_open_class(html, "p", "note");
     if (other)
         md_html_textf(html,
-                      "The objective of an epoch is that of the model as it was while it learnt; "
-                      "the model that came out of all of them has %s. ",
+                      "The curve shows the objective while the model was learning; that of the "
+                      "final model is %s. ",
                       final.text);
     if (longer)
         md_html_textf(html,
-                      "The clock of the epochs ended at %s; the %s of the whole training also "
-                      "have what was done before and after them, such as making kernels.",
-                      md_figure_seconds(clock).text, md_figure_seconds(seconds).text);
+                      "The %s ended after %s; the training time of %s includes the work before "
+                      "and after them, such as computing kernels.",
+                      history->steps, md_figure_seconds(clock).text,
+                      md_figure_seconds(seconds).text);
     md_html_close(html);
 }
 

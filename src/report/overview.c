@@ -154,7 +154,7 @@ static void tell_labels(md_report *report)
     if (report->baseline.label != NULL) {
         md_html_text(html, "Always answering ");
         md_html_data(html, report->baseline.label);
-        md_html_textf(html, ", the commonest label, would be right in %s. ",
+        md_html_textf(html, ", the most common label, would be right %s of the time. ",
                       md_figure_percent(report->baseline.value).text);
     }
     if (e->unknown_labels > 0)
@@ -211,7 +211,7 @@ static void tell_score(md_report *report)
         if (isfinite(e->exact_match))
             md_html_textf(html, "; %s of whole sentences are right",
                           md_figure_rough(e->exact_match).text);
-        md_html_textf(html, ". The %s word as head of every word would be right in %s. ",
+        md_html_textf(html, ". The %s word as head of every word would be right %s of the time. ",
                       report->baseline.is_next ? "next" : "previous",
                       md_figure_percent(report->baseline.value).text);
     } else if (report->target != NULL) {

@@ -11,11 +11,11 @@
 #include "report/chart.h"
 #include "report/html.h"
 
-/* What one gets without learning: the commonest label of the data always, their mean always, of
+/* What one gets without learning: the most common label of the data always, their mean always, of
  * trees the better one of two neighbours as head. value NaN: there is none. */
 typedef struct md_baseline {
     double value;      /* accuracy, root mean squared error, UAS */
-    const char *label; /* the commonest one; else NULL */
+    const char *label; /* the most common one; else NULL */
     bool is_next;      /* of trees: the next word is the head, not the one before */
 } md_baseline;
 

@@ -118,7 +118,7 @@ static void tile_time(md_report *report)
     const double seconds = s->seconds_kernels + s->seconds_train;
     if (seconds > 0) {
         if (s->seconds_kernels >= 0.0005)
-            snprintf(below, sizeof below, "of it kernels %s",
+            snprintf(below, sizeof below, "%s of it for kernels",
                      md_figure_seconds(s->seconds_kernels).text);
         tile(&report->html, "training time", md_figure_seconds(seconds).text, below);
         return;
