@@ -97,11 +97,11 @@ static size_t describe_numbers(char *text, size_t size, const medley_dataset *da
         for (size_t c = 0; is_plain(table) && c < table->features.columns; c++) {
             if (dataset->rows < LEAST_ROWS || !numbers_rows(&table->features, c))
                 continue;
-            const int length = snprintf(
-                text, size,
-                "column %s numbers the rows, and says nothing of others; leave it out by `ignore`, "
-                "unless it was measured",
-                column_name(name, table, c));
+            const int length = snprintf(text, size,
+                                        "column %s only counts the rows, which says nothing about "
+                                        "new ones; leave it out by "
+                                        "`ignore`, unless it is a measurement",
+                                        column_name(name, table, c));
             return length > 0 ? (size_t)length : 0;
         }
     }
@@ -134,15 +134,30 @@ static size_t describe_coarse(char *text, size_t size, const medley_dataset *dat
     return 0;
 }
 
+/* Codes of classes begin with 0 or 1, leave out no number, and have some rows each. */
+static bool look_like_codes(const medley_dataset *dataset)
+{
+    enum { LEAST_ROWS_OF_A_LABEL = 5 };
+    const size_t labels = dataset->label_names.count;
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (size_t r = 0; r < dataset->rows; r++) {
+        low = fmin(low, dataset->target[r]);
+        high = fmax(high, dataset->target[r]);
+    }
+    return (low == 0 || low == 1) && high - low + 1 == (double)labels &&
+           dataset->rows >= LEAST_ROWS_OF_A_LABEL * labels;
+}
+
 /* Many whole numbers that are taken for classes, and could be meant as numbers. */
 static size_t describe_classes(char *text, size_t size, const medley_dataset *dataset)
 {
-    enum { MOST_LABELS = 20, LEAST_ROWS_OF_A_LABEL = 5 };
+    enum { MOST_LABELS = 20 };
     const size_t labels = dataset->label_names.count;
     const md_table *table = md_dataset_table(dataset, "");
     const char *column = table != NULL ? table->label_name : NULL;
-    if (dataset->target == NULL || labels <= MOST_LABELS ||
-        dataset->rows >= LEAST_ROWS_OF_A_LABEL * labels)
+    if (dataset->target == NULL || labels <= MOST_LABELS || md_labels_look_like_numbers(dataset) ||
+        look_like_codes(dataset))
         return 0;
     const int length = snprintf(text, size,
                                 "%zu different whole numbers in %zu rows%s%.80s%s are taken for "

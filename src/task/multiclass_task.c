@@ -9,8 +9,7 @@ static bool fits(const medley_options *options, const medley_dataset *data)
     return data->label_names.count != 2 && !md_dataset_has_only_targets(data);
 }
 
-/* Fractions among the labels, or nearly as many numbers as rows: no classes. */
-static bool look_like_numbers(const medley_dataset *train)
+bool md_labels_look_like_numbers(const medley_dataset *train)
 {
     if (train->target == NULL)
         return false;
@@ -25,7 +24,7 @@ static medley_status check(const md_problem *problem, medley_error *error)
     const medley_dataset *train = problem->train;
     const medley_status status = md_labels_check(problem, error);
     const bool chosen = problem->options->task > 0;
-    if (status < 0 || chosen || !look_like_numbers(train))
+    if (status < 0 || chosen || !md_labels_look_like_numbers(train))
         return status;
     const md_table *table = md_dataset_table(train, "");
     const char *column = table != NULL ? table->label_name : NULL;

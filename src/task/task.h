@@ -136,6 +136,9 @@ enum { MD_MOST_LABELS = 1 << 20 };
 extern const md_task *const md_tasks[]; /* NULL-terminated */
 const md_task *md_task_find(const char *name);
 
+/* Fractions among the labels, or nearly as many numbers as rows: no classes. */
+bool md_labels_look_like_numbers(const medley_dataset *train);
+
 /* The task that the options and the data mean. */
 const md_task *md_task_of(const medley_options *options, const medley_dataset *data);
 

@@ -237,6 +237,15 @@ done
 expect_text "ages are warned of" "31 different whole numbers in 90 rows \(column 'age'\) are taken for classes; use --task regression" "$err"
 "$MEDLEY" train --model near.medley --task multiclass age.csv >"$out" 2>"$err"
 refute_text "unless they are meant as classes" 'taken for classes' "$err"
+(echo a,age; for i in $(seq 900); do echo "$((i * 7 % 13)),$((20 + i * 11 % 31))"; done) >age.csv
+"$MEDLEY" train --model near.medley --method best --epochs 1 age.csv >"$out" 2>"$err"
+expect_text "ages in many rows are warned of, too" "31 different whole numbers in 900 rows" "$err"
+(echo a,digit; for i in $(seq 900); do echo "$((i * 7 % 13)),$((i * 11 % 31))"; done) >codes.csv
+"$MEDLEY" train --model near.medley --method best --epochs 1 codes.csv >"$out" 2>"$err"
+refute_text "codes from 0 on are classes" 'taken for classes' "$err"
+(echo a,price; for i in $(seq 90); do echo "$((i * 7 % 13)),$((i % 89)).5"; done) >price.csv
+expect_exit 3 "prices" "$MEDLEY" train --model near.medley price.csv
+refute_text "are not called whole numbers" 'whole numbers' "$err"
 (echo a,kind; for i in $(seq 40); do echo "5,k$((i % 2))"; done) >constant.csv
 expect_exit 0 "a constant column" "$MEDLEY" train --model near.medley --json constant.csv
 expect_text "leaves nothing to learn" 'warning: every block was left out' "$err"
@@ -262,11 +271,11 @@ expect_text "have no place" "holds 'red', expected a number, as in training" "$e
 expect_exit 3 "a column of text" "$MEDLEY" train --model near.medley --label label notes.csv
 expect_text "how to leave it out" "\('note'\) holds 'text', expected a number; leave the column out by --ignore" "$err"
 expect_exit 0 "is left out" "$MEDLEY" train --json --model near.medley --ignore note,id notes.csv
-refute_text "then nothing is warned of" 'numbers the rows' "$err"
+refute_text "then nothing is warned of" 'counts the rows' "$err"
 expect_text "and the label is found" '"examples":20' "$out"
 expect_exit 0 "the model reads its columns by name" "$MEDLEY" predict near.medley notes.csv
 expect_exit 0 "a column that numbers the rows" "$MEDLEY" train --json --model near.medley --ignore 5 notes.csv
-expect_text "is warned of" "column 'id' numbers the rows, .* --ignore" "$err"
+expect_text "is warned of" "column 'id' only counts the rows, .* --ignore" "$err"
 cut -d, -f 2-4 notes.csv | tail -n +2 >bare.csv
 (cut -d, -f 2-4,1 notes.csv | tail -n +2 | awk -F, -v OFS=, '{ print $2, $3, $4, $1 }') >last.csv
 expect_exit 0 "the label is the last that is left" "$MEDLEY" train --json --header no --model last.medley --ignore 4 last.csv
