@@ -243,9 +243,9 @@ const cli_command cli_command_predict = {
                    "line, as in the training data (numbers in plain form: +1 and 1.0 are 1). A "
                    "regression writes numbers in the same way. In CSV files with a "
                    "header the columns are found by the names they had in training, in any order, "
-                   "and other columns are left out; without names they are taken by their places, "
-                   "and a label column in DATA is recognised by the number of columns. It is not "
-                   "looked at.",
+                   "and other columns are left out. A file without names has the same columns in "
+                   "the same order; if it has a label column as well, say so by --header no. The "
+                   "labels of DATA are not looked at.",
     .options = options,
     .groups = CLI_PREDICTION | CLI_DATA | CLI_ROWS | CLI_RUN,
     .model = CLI_READS_MODEL,

@@ -44,6 +44,35 @@ static bool is_missing(const md_csv_field *field)
     return false;
 }
 
+/* Such a text in place of a label; words that may well be one ("none", "-") are. */
+static bool is_missing_label(const char *text, size_t length)
+{
+    static const char *const codes[] = {"", "na", "n/a", "?", "null", "nan", "#n/a"};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (length == strlen(codes[i]) && strncasecmp(text, codes[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* "1,234": a decimal comma, or one between thousands? */
+static bool may_have_thousands(const md_csv_field *field)
+{
+    size_t digits = 0;
+    size_t commas = 0;
+    for (size_t i = field->length > 0 && field->text[0] == '-'; i < field->length; i++) {
+        const char c = field->text[i];
+        if (c == ',' && digits > 0 && digits <= 3 && (commas == 0 || digits == 3)) {
+            commas++;
+            digits = 0;
+        } else if (c >= '0' && c <= '9') {
+            digits++;
+        } else {
+            return commas > 0 && digits == 3 && c == '.';
+        }
+    }
+    return commas > 0 && digits == 3;
+}
+
 /* "0,25" */
 static bool has_decimal_comma(const md_csv_field *field)
 {
@@ -66,6 +95,8 @@ static const char *expected(const csv_reader *reader, const md_csv_field *field)
     const char *end = field->text + field->length;
     if (md_read_float(&p, end, &value) && p == end)
         return "finite number within the range of float; fill it in or remove the row";
+    if (may_have_thousands(field))
+        return "number; remove the comma if it separates thousands, else write a decimal point";
     if (has_decimal_comma(field))
         return "number; write a decimal point in place of the comma";
     if (reader->is_for_model)
@@ -113,6 +144,19 @@ static medley_status fail_count(csv_reader *reader, const char *record)
         reader->layout.delimiter == '\t' ? "a tab" : (char[]){reader->layout.delimiter, '\0'});
 }
 
+static medley_status fail_label(const csv_reader *reader, const md_csv_field *field,
+                                const char *place, size_t column)
+{
+    const size_t line = md_input_line(reader->input, place);
+    if (field->length == 0)
+        return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
+                          "the label is missing (column %zu); every row needs one", column + 1);
+    return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
+                      "the label is '%.*s' (column %zu), which stands for a missing value; remove "
+                      "the row, or put the label in quotes if it is a class",
+                      (int)field->length, field->text, column + 1);
+}
+
 static medley_status take_field(csv_reader *reader, const md_csv_field *field, const char *place,
                                 size_t column, float **value)
 {
@@ -123,10 +167,9 @@ static medley_status take_field(csv_reader *reader, const md_csv_field *field, c
             return fail_value(reader, place, column, field);
         ++*value;
     } else if (column == reader->layout.label && reader->wants_labels) {
-        if (field->length == 0)
-            return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path,
-                              md_input_line(reader->input, place),
-                              "the label is missing (column %zu); every row needs one", column + 1);
+        const bool quoted = place[strspn(place, " \t")] == '"';
+        if (field->length == 0 || (!quoted && is_missing_label(field->text, field->length)))
+            return fail_label(reader, field, place, column);
         return md_labels_add(&reader->labels, field->text, field->length, reader->error);
     }
     return MEDLEY_OK;
@@ -184,20 +227,18 @@ static medley_status reserve_values(csv_reader *reader)
     return MEDLEY_OK;
 }
 
-/* Names that are missing or occur twice are no help: then columns are known by number. */
+/* Where names are missing, all columns are known by number. */
 static medley_status take_names(md_table *table, const md_csv_layout *layout, medley_error *error)
 {
     for (size_t c = 0; c < layout->header.count; c++) {
         if (!layout->is_feature[c])
             continue;
-        const char *name = layout->header.items[c];
-        const size_t before = table->column_names.count;
-        if (name != NULL)
-            MEDLEY_TRY(md_strings_put(&table->column_names, name, strlen(name), NULL, error));
-        if (table->column_names.count == before) {
+        const char *name = layout->called[c];
+        if (name == NULL) {
             md_strings_clear(&table->column_names);
             break;
         }
+        MEDLEY_TRY(md_strings_put(&table->column_names, name, strlen(name), NULL, error));
     }
     return MEDLEY_OK;
 }
@@ -303,7 +344,7 @@ static bool sniff(const char *head, size_t length)
 static void add_text(md_text *to, const char *text)
 {
     const bool plain = text[0] != '\0' && text[0] != ' ' && strpbrk(text, ",;\t\"\r\n") == NULL &&
-                       text[strlen(text) - 1] != ' ';
+                       text[strlen(text) - 1] != ' ' && !is_missing_label(text, strlen(text));
     if (plain) {
         md_text_add(to, text, strlen(text));
         return;

@@ -33,6 +33,7 @@ typedef struct md_csv_layout {
     const char *body; /* the first record of data */
     size_t columns;
     md_csv_record header; /* an item is NULL where it says nothing; items NULL: no header */
+    char **called;        /* [columns] if there is a header: its names, the second `a` as `a.2` */
     bool *is_feature;     /* [columns] */
     size_t label;         /* column of the label; `columns` if there is none */
     size_t feature_count;

@@ -168,6 +168,32 @@ static bool looks_like_header(const md_csv_record *first, const md_csv_record *s
     return all_words || is_numbered_header(first);
 }
 
+/* A name of its own for every column that has one: of several columns `a` all but the first are
+ * `a.2`, `a.3` ... counts[name in names]: how many columns have had that name. */
+static medley_status call_columns(md_csv_layout *layout, size_t *counts, medley_error *error)
+{
+    MD_CLEARED(md_strings_clear) md_strings names = {0};
+    MD_CLEARED(md_text_clear) md_text text = {0};
+    for (size_t c = 0; c < layout->columns; c++) {
+        const char *name = layout->header.items[c];
+        int32_t first;
+        if (name == NULL)
+            continue;
+        const size_t before = names.count;
+        MEDLEY_TRY(md_strings_put(&names, name, strlen(name), &first, error));
+        const char *called = name;
+        for (bool is_new = names.count > before; !is_new; is_new = names.count > before) {
+            text.length = 0;
+            md_text_addf(&text, "%s.%zu", name, ++counts[first] + 1);
+            MEDLEY_TRY(md_text_check(&text, error));
+            called = text.data;
+            MEDLEY_TRY(md_strings_put(&names, called, strlen(called), NULL, error));
+        }
+        MEDLEY_TRY(md_new_text(&layout->called[c], called, strlen(called), error));
+    }
+    return MEDLEY_OK;
+}
+
 /* Takes the first record as the header, or leaves it as data. */
 static medley_status read_header(md_csv_layout *layout, const char *first, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
@@ -195,7 +221,10 @@ static medley_status read_header(md_csv_layout *layout, const char *first, const
                 names.items[c] = NULL;
             }
     layout->header = md_take(&names);
-    return MEDLEY_OK;
+    MD_OWNED(free) size_t *counts = NULL;
+    MEDLEY_TRY(md_new(&counts, layout->columns, sizeof *counts, error));
+    MEDLEY_TRY(md_new(&layout->called, layout->columns, sizeof *layout->called, error));
+    return call_columns(layout, counts, error);
 }
 
 /* ---- which column is the label? ---- */
@@ -253,7 +282,7 @@ static size_t find_named(const md_csv_layout *layout, const char *name)
 {
     size_t c = 0;
     while (c < layout->columns &&
-           (layout->header.items[c] == NULL || strcmp(layout->header.items[c], name) != 0))
+           (layout->called[c] == NULL || strcmp(layout->called[c], name) != 0))
         c++;
     return c;
 }
@@ -268,11 +297,11 @@ static medley_status choose_named(md_csv_layout *layout, const md_input *input,
         MEDLEY_TRY(md_strings_put(&wanted, options->feature_names[i],
                                   strlen(options->feature_names[i]), NULL, error));
     for (size_t c = 0; c < layout->columns; c++) {
-        const char *name = layout->header.items[c];
+        const char *name = layout->called[c];
         layout->is_feature[c] = name != NULL && md_strings_find(&wanted, name, strlen(name)) >= 0;
         found += layout->is_feature[c];
     }
-    const md_names have = {layout->header.items, layout->columns};
+    const md_names have = {layout->called, layout->columns};
     return found < wanted.count
                ? md_fail_missing((md_names){wanted.items, wanted.count}, have, input->path, error)
                : MEDLEY_OK;
@@ -283,6 +312,42 @@ static bool is_named(const md_csv_layout *layout, const medley_read_options *opt
 {
     return options->feature_names != NULL && layout->header.items != NULL &&
            (options->columns == NULL || md_columns_are_left_out(options->columns));
+}
+
+/* A column of the model cannot be left out. Others need not be in the file at all. */
+static medley_status check_left_out(const md_csv_layout *layout, const md_input *input,
+                                    const medley_read_options *options, medley_error *error)
+{
+    MD_OWNED(free) bool *kept = NULL;
+    medley_error unknown = {0};
+    if (options->columns == NULL)
+        return MEDLEY_OK;
+    MEDLEY_TRY(md_new(&kept, layout->columns, sizeof *kept, error));
+    memset(kept, true, layout->columns);
+    if (md_columns_choose(kept, layout->columns, layout->header.items, options->columns, &unknown) <
+        0)
+        return MEDLEY_OK;
+    for (size_t c = 0; c < layout->columns; c++)
+        if (layout->is_feature[c] && !kept[c])
+            return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
+                              "column '%s' cannot be left out: the model was trained with it",
+                              layout->header.items[c]);
+    return MEDLEY_OK;
+}
+
+/* Without names, and with columns beside those of the model, it is anybody's guess which column is
+ * which. */
+static medley_status check_nameless(const md_csv_layout *layout, const md_input *input,
+                                    const medley_read_options *options, medley_error *error)
+{
+    if (options->feature_names == NULL || layout->header.items != NULL || options->header >= 0 ||
+        options->columns != NULL || options->label != NULL || layout->label == layout->columns)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                      "the file has %zu columns without names, and the model was trained with %zu "
+                      "named ones; begin the file with a line of names, or use "
+                      "`header=no` if these are the same columns in the same order, then the label",
+                      layout->columns, options->feature_count);
 }
 
 /* keep marks the columns that options->columns asks for. A file with just the features that a
@@ -340,12 +405,15 @@ medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
     MEDLEY_TRY(read_header(layout, first, input, options, error));
     MEDLEY_TRY(md_new(&layout->is_feature, layout->columns, sizeof *layout->is_feature, error));
     memset(layout->is_feature, true, layout->columns);
-    if (is_named(layout, options))
+    if (is_named(layout, options)) {
         MEDLEY_TRY(choose_named(layout, input, options, error));
+        MEDLEY_TRY(check_left_out(layout, input, options, error));
+    }
     if (options->columns != NULL && !is_named(layout, options))
         MEDLEY_TRY(md_columns_choose(layout->is_feature, layout->columns, layout->header.items,
                                      options->columns, error));
     MEDLEY_TRY(choose_label(layout, layout->is_feature, input, options, error));
+    MEDLEY_TRY(check_nameless(layout, input, options, error));
     if (layout->label < layout->columns)
         layout->is_feature[layout->label] = false;
     for (size_t c = 0; c < layout->columns; c++)
@@ -360,6 +428,9 @@ medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
 
 void md_csv_clear_layout(md_csv_layout *layout)
 {
+    for (size_t c = 0; layout->called != NULL && c < layout->columns; c++)
+        free(layout->called[c]);
+    free(layout->called);
     clear_record(&layout->header);
     free(layout->is_feature);
     *layout = (md_csv_layout){0};

@@ -70,7 +70,7 @@ assert len(set(names)) == len(names) and all(name.split("@")[1].strip() for name
     expect_exit 0 "and their model predicts" "$MEDLEY" predict --model m.medley --scores names.csv
     cp "$out" by-name.txt
     sed 1d names.csv >unnamed.csv
-    "$MEDLEY" predict --model m.medley --scores unnamed.csv >by-place.txt
+    "$MEDLEY" predict --model m.medley --header no --scores unnamed.csv >by-place.txt
     check "by place as by name" cmp by-name.txt by-place.txt
 done
 expect_exit 2 "a view with a blank name" train --view ' =ring.csv'
