@@ -10,6 +10,8 @@ static medley_status read_options(const cli_arguments *arguments, medley_generat
     const char *noise = cli_value(arguments, "noise");
     size_t seed = 1;
     CLI_TRY(cli_count(arguments, "rows", &options->rows, error));
+    if (cli_value(arguments, "rows") != NULL && options->rows == 0)
+        return cli_refuse(error, "--rows must be at least 1");
     CLI_TRY(cli_count(arguments, "seed", &seed, error));
     CLI_TRY(cli_count(arguments, "dimension", &options->dimension, error));
     CLI_TRY(cli_count(arguments, "views", &options->views, error));

@@ -74,7 +74,7 @@ static medley_status read_grid(const cli_arguments *arguments, struct run *run, 
         return cli_refuse(error, "--ratio='%s' is not a number between 0 and 1, such as 0.01",
                           ratio);
     if (run->how.count == 0)
-        return cli_refuse(error, "--count 0 is no path; give a number above 0");
+        return cli_refuse(error, "--count must be at least 1");
     return MEDLEY_OK;
 }
 

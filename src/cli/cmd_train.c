@@ -124,9 +124,9 @@ static medley_status write_report(const cli_arguments *arguments, struct run *ru
 /* A model without a block looks like any other until it predicts. */
 static void warn_of_nothing(struct run *run, const cli_arguments *arguments)
 {
-    static const char nothing[] =
-        "every block was left out: the model says the same of every row; a weaker penalty (larger "
-        "--C) or other kernels may help, if the columns are not constant";
+    static const char nothing[] = "every block was left out: the model predicts the same for every "
+                                  "row; a weaker penalty (larger "
+                                  "--C) or other kernels may help, if the columns are not constant";
     const medley_summary *s = medley_model_summary(run->model);
     if (s->block_count == 0 || s->active_blocks > 0 || arguments->interrupted)
         return;

@@ -205,10 +205,13 @@ static void print_stages(FILE *file, const medley_summary *summary)
 {
     if (isnan(summary->radius))
         return;
-    fprintf(file, "%zu updates in %zu rounds, R %.4g (theorem 1: at most %.3g)\n", summary->updates,
-            summary->iterations, summary->radius, summary->bound);
+    fprintf(file,
+            "%zu updates in %zu rounds; radius R %.4g, distance to the optimum at most %.3g "
+            "(theorem 1)\n",
+            summary->updates, summary->iterations, summary->radius, summary->bound);
     if (!summary->converged)
-        fprintf(file, "not converged: more epochs or --average would lower the objective\n");
+        fprintf(file, "still improving when it stopped: more epochs or --average would lower the "
+                      "objective\n");
 }
 
 /* SPOM's proposition 3, where it holds. */
@@ -216,8 +219,8 @@ static void print_regret(FILE *file, const medley_summary *summary)
 {
     const medley_regret *regret = &summary->regret;
     if (regret->gradient > 0)
-        fprintf(file, "regret %.4g, at most %.4g (G %.4g, F %.4g)\n", regret->measured,
-                regret->bound, regret->gradient, regret->diameter);
+        fprintf(file, "regret of online learning %.4g, at most %.4g (G %.4g, F %.4g)\n",
+                regret->measured, regret->bound, regret->gradient, regret->diameter);
 }
 
 /* The online stage of method obscure. */

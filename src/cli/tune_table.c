@@ -48,7 +48,8 @@ static int column_width(const medley_tuning *tuning, size_t option)
     return (int)width;
 }
 
-/* Where a mean stands between the worst, a tenth of the bar, and the best, all of it. */
+/* Where a mean stands between the worst, a tenth of the bar, and the best, all of it. Means that
+ * differ by less than the error of the best one look alike. */
 static double bar_share(const medley_tuning *tuning, double mean)
 {
     const double best = tuning->trials[tuning->best].mean;
@@ -58,14 +59,16 @@ static double bar_share(const medley_tuning *tuning, double mean)
         if (!isnan(other) && (tuning->higher_is_better ? other < worst : other > worst))
             worst = other;
     }
-    return worst == best ? 1 : 0.1 + 0.9 * (mean - worst) / (best - worst);
+    const double error = tuning->trials[tuning->best].standard_error;
+    const double range = fmax(fabs(best - worst), error > 0 ? error : 0);
+    return range > 0 ? 1 - 0.9 * fabs(best - mean) / range : 1;
 }
 
 static const char *mark(const medley_tuning *tuning, size_t trial)
 {
     if (trial == tuning->best)
-        return trial == tuning->one_error ? "  best, and within one error" : "  best";
-    return trial == tuning->one_error ? "  within one error" : "";
+        return trial == tuning->one_error ? "  best, and simplest within one error" : "  best";
+    return trial == tuning->one_error ? "  simplest within one error" : "";
 }
 
 static void print_line(FILE *file, const medley_tuning *tuning, size_t t)

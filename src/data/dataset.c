@@ -270,12 +270,11 @@ medley_status md_fail_missing(md_names wanted, md_names have, const char *source
     MD_CLEARED(md_text_clear) md_text found = {0};
     list_names(&missing, wanted, have);
     list_names(&found, have, (md_names){0});
-    return md_fail_at(
-        error, MEDLEY_BAD_INPUT, source, 0,
-        "there is no column %s, which the model was trained with; the %zu columns are "
-        "%s, and the model needs %zu; they may stand in any order, and further ones "
-        "are left out",
-        md_text_string(&missing), have.count, md_text_string(&found), wanted.count);
+    return md_fail_at(error, MEDLEY_BAD_INPUT, source, 0,
+                      "these columns of the training data are missing: %s; the %zu columns are "
+                      "%s, and the model needs %zu; they may stand in any order, and further ones "
+                      "are left out",
+                      md_text_string(&missing), have.count, md_text_string(&found), wanted.count);
 }
 
 /* ---- columns of words ---- */

@@ -192,8 +192,8 @@ medley_status md_dataset_divide(int32_t *part, const medley_dataset *dataset, si
     const size_t units = md_dataset_units(dataset);
     if (parts > units)
         return md_fail(error, MEDLEY_USAGE,
-                       "cannot divide %zu %s into %zu parts; ask for at most as many parts", units,
-                       dataset->sequence_count > 0 ? "sequences" : "rows", parts);
+                       "cannot divide %zu %s into %zu parts; there can be at most %zu", units,
+                       dataset->sequence_count > 0 ? "sequences" : "rows", parts, units);
     MD_OWNED(free) size_t *order = NULL;
     MEDLEY_TRY(stratified_order(&order, dataset, FOLDS_SEED + variant, error));
     for (size_t i = 0; i < units; i++)
@@ -217,7 +217,7 @@ static medley_status check_present(const fold_list *list, const int32_t *part, s
         for (long long fold = list->ranges[i][0]; fold <= list->ranges[i][1]; fold++)
             if (fold > largest || !present[fold])
                 return md_fail(error, MEDLEY_USAGE,
-                               "fold %lld has no rows; the folds here go up to %d", fold,
+                               "fold %lld has no rows; folds are numbered from 0, here to %d", fold,
                                (int)largest);
     return MEDLEY_OK;
 }

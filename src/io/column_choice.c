@@ -80,9 +80,8 @@ medley_status md_columns_choose(bool *keep, size_t columns, char *const *names, 
         const size_t length = strcspn(item, ",");
         if (!choose_item(keep, columns, names, item, length)) {
             MD_CLEARED(md_text_clear) md_text list = md_columns_list(columns, names);
-            return md_fail(error, MEDLEY_USAGE,
-                           "'%.*s' in the columns '%.80s' is no column; the columns are %s",
-                           (int)length, item, text + left_out, md_text_string(&list));
+            return md_fail(error, MEDLEY_USAGE, "there is no column '%.*s'; the columns are %s",
+                           (int)length, item, md_text_string(&list));
         }
         if (item[length] == '\0')
             break;

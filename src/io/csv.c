@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CSV files: their records as a dense table with labels, how they are recognised, how they are
  * written. Plain numbers take a short way; quotes, blanks and mistakes take the long way, field by
- * field (csv_layout.c). */
+ * field (csv_layout.c, csv_mistakes.c). */
 #include "io/csv.h"
 
 #include "io/float_text.h"
-#include <strings.h>
-
-enum { SHOWN = 40 };
 
 typedef struct csv_reader {
     const md_input *input;
@@ -17,144 +14,20 @@ typedef struct csv_reader {
     bool wants_labels;
     float *values; /* [rows][feature_count] */
     size_t rows, capacity;
+    const char *record; /* that is read */
     md_label_builder labels;
     md_text unquoted;
     bool is_for_model; /* that needs all of the columns */
 } csv_reader;
 
-/* "column 3 ('width')" for messages. */
-static void describe_column(char text[80], const csv_reader *reader, size_t column)
+static md_csv_place place_of(const csv_reader *reader, const char *place, size_t column)
 {
-    const md_csv_record *names = &reader->layout.header;
-    const char *name = column < names->count ? names->items[column] : NULL;
-    if (name != NULL)
-        snprintf(text, 80, "column %zu ('%.40s')", column + 1, name);
-    else
-        snprintf(text, 80, "column %zu", column + 1);
-}
-
-/* Does the text stand for a value that is not there? */
-static bool is_missing(const md_csv_field *field)
-{
-    static const char *const codes[] = {"na", "n/a", "?", "null", "none", "nan", "-", ".", "#n/a"};
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        if (field->length == strlen(codes[i]) &&
-            strncasecmp(field->text, codes[i], field->length) == 0)
-            return true;
-    return false;
-}
-
-/* Such a text in place of a label; words that may well be one ("none", "-") are. */
-static bool is_missing_label(const char *text, size_t length)
-{
-    static const char *const codes[] = {"", "na", "n/a", "?", "null", "nan", "#n/a"};
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        if (length == strlen(codes[i]) && strncasecmp(text, codes[i], length) == 0)
-            return true;
-    return false;
-}
-
-/* "1,234": a decimal comma, or one between thousands? */
-static bool may_have_thousands(const md_csv_field *field)
-{
-    size_t digits = 0;
-    size_t commas = 0;
-    for (size_t i = field->length > 0 && field->text[0] == '-'; i < field->length; i++) {
-        const char c = field->text[i];
-        if (c == ',' && digits > 0 && digits <= 3 && (commas == 0 || digits == 3)) {
-            commas++;
-            digits = 0;
-        } else if (c >= '0' && c <= '9') {
-            digits++;
-        } else {
-            return commas > 0 && digits == 3 && c == '.';
-        }
-    }
-    return commas > 0 && digits == 3;
-}
-
-/* "0,25" */
-static bool has_decimal_comma(const md_csv_field *field)
-{
-    char copy[32];
-    const char *comma = memchr(field->text, ',', field->length);
-    if (comma == NULL || field->length >= sizeof copy)
-        return false;
-    memcpy(copy, field->text, field->length);
-    copy[comma - field->text] = '.';
-    const char *p = copy;
-    float value;
-    return md_read_float(&p, copy + field->length, &value) && p == copy + field->length;
-}
-
-/* In place of a text that is no number, and what to do. */
-static const char *expected(const csv_reader *reader, const md_csv_field *field)
-{
-    float value;
-    const char *p = field->text;
-    const char *end = field->text + field->length;
-    if (md_read_float(&p, end, &value) && p == end)
-        return "finite number within the range of float; fill it in or remove the row";
-    if (may_have_thousands(field))
-        return "number; remove the comma if it separates thousands, else write a decimal point";
-    if (has_decimal_comma(field))
-        return "number; write a decimal point in place of the comma";
-    if (reader->is_for_model)
-        return "number, as in training";
-    return "number; leave the column out by `ignore`, make columns of 0 and 1 of its categories, "
-           "or "
-           "say which column is the label";
-}
-
-static medley_status fail_value(const csv_reader *reader, const char *place, size_t column,
-                                const md_csv_field *field)
-{
-    char where[80];
-    const size_t line = md_input_line(reader->input, place);
-    describe_column(where, reader, column);
-    const int shown = (int)(field->length < SHOWN ? field->length : SHOWN);
-    if (field->length == 0)
-        return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
-                          "missing value in %s; fill it in or remove the row", where);
-    if (is_missing(field))
-        return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
-                          "missing value ('%.*s') in %s; fill it in or remove the row", shown,
-                          field->text, where);
-    return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
-                      "%s holds '%.*s', expected a %s", where, shown, field->text,
-                      expected(reader, field));
-}
-
-static medley_status fail_count(csv_reader *reader, const char *record)
-{
-    size_t count = 0;
-    const char *p = record;
-    md_csv_field field;
-    do {
-        MEDLEY_TRY(md_csv_read_field(&field, p, reader->layout.delimiter, reader->input,
-                                     &reader->unquoted, reader->error));
-        count++;
-        p = field.end + 1;
-    } while (*field.end != '\n');
-    return md_fail_at(
-        reader->error, MEDLEY_BAD_INPUT, reader->input->path, md_input_line(reader->input, record),
-        "%zu fields were found, expected %zu as in the first line; quote fields that "
-        "contain '%s'",
-        count, reader->layout.columns,
-        reader->layout.delimiter == '\t' ? "a tab" : (char[]){reader->layout.delimiter, '\0'});
-}
-
-static medley_status fail_label(const csv_reader *reader, const md_csv_field *field,
-                                const char *place, size_t column)
-{
-    const size_t line = md_input_line(reader->input, place);
-    if (field->length == 0)
-        return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
-                          "the label is missing (column %zu); every row needs one", column + 1);
-    return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, line,
-                      "the label is '%.*s' (column %zu), which stands for a missing value; remove "
-                      "the row, or put the label in quotes if it is a class",
-                      (int)field->length, field->text, column + 1);
+    return (md_csv_place){.input = reader->input,
+                          .layout = &reader->layout,
+                          .record = reader->record,
+                          .text = place,
+                          .column = column,
+                          .is_for_model = reader->is_for_model};
 }
 
 static medley_status take_field(csv_reader *reader, const md_csv_field *field, const char *place,
@@ -164,12 +37,12 @@ static medley_status take_field(csv_reader *reader, const md_csv_field *field, c
         const char *p = field->text;
         const char *end = field->text + field->length;
         if (field->length == 0 || !md_read_float(&p, end, *value) || p != end || !isfinite(**value))
-            return fail_value(reader, place, column, field);
+            return md_csv_fail_value(place_of(reader, place, column), field, reader->error);
         ++*value;
     } else if (column == reader->layout.label && reader->wants_labels) {
         const bool quoted = place[strspn(place, " \t")] == '"';
-        if (field->length == 0 || (!quoted && is_missing_label(field->text, field->length)))
-            return fail_label(reader, field, place, column);
+        if (field->length == 0 || (!quoted && md_csv_is_missing_label(field->text, field->length)))
+            return md_csv_fail_label(place_of(reader, place, column), field, reader->error);
         return md_labels_add(&reader->labels, field->text, field->length, reader->error);
     }
     return MEDLEY_OK;
@@ -179,9 +52,9 @@ static medley_status take_field(csv_reader *reader, const md_csv_field *field, c
 static medley_status read_record(csv_reader *reader, const char **p)
 {
     const md_csv_layout *layout = &reader->layout;
-    const char *record = *p;
-    const char *next = record;
+    const char *next = *p;
     float *value = reader->values + reader->rows * layout->feature_count;
+    reader->record = next;
     for (size_t column = 0; column < layout->columns; column++) {
         const char expected = column + 1 < layout->columns ? layout->delimiter : '\n';
         if (layout->is_feature[column]) {
@@ -196,7 +69,8 @@ static medley_status read_record(csv_reader *reader, const char **p)
         MEDLEY_TRY(md_csv_read_field(&field, next, layout->delimiter, reader->input,
                                      &reader->unquoted, reader->error));
         if (*field.end != expected)
-            return fail_count(reader, record);
+            return md_csv_fail_count(place_of(reader, next, column), &reader->unquoted,
+                                     reader->error);
         MEDLEY_TRY(take_field(reader, &field, next, column, &value));
         next = field.end + 1;
     }
@@ -344,7 +218,8 @@ static bool sniff(const char *head, size_t length)
 static void add_text(md_text *to, const char *text)
 {
     const bool plain = text[0] != '\0' && text[0] != ' ' && strpbrk(text, ",;\t\"\r\n") == NULL &&
-                       text[strlen(text) - 1] != ' ' && !is_missing_label(text, strlen(text));
+                       text[strlen(text) - 1] != ' ' &&
+                       !md_csv_is_missing_label(text, strlen(text));
     if (plain) {
         md_text_add(to, text, strlen(text));
         return;

@@ -43,4 +43,22 @@ medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
                                  const medley_read_options *options, medley_error *error);
 void md_csv_clear_layout(md_csv_layout *layout);
 
+/* ---- csv_mistakes.c: what is wrong with a field or record, and what to do ---- */
+
+typedef struct md_csv_place {
+    const md_input *input;
+    const md_csv_layout *layout;
+    const char *record, *text; /* where both begin in the input */
+    size_t column;
+    bool is_for_model; /* that needs all of the columns */
+} md_csv_place;
+
+/* Does a label that is not in quotes stand for a missing one? */
+bool md_csv_is_missing_label(const char *text, size_t length);
+
+medley_status md_csv_fail_value(md_csv_place place, const md_csv_field *field, medley_error *error);
+medley_status md_csv_fail_label(md_csv_place place, const md_csv_field *field, medley_error *error);
+/* Of the fields of the record. unquoted: scratch memory. */
+medley_status md_csv_fail_count(md_csv_place place, md_text *unquoted, medley_error *error);
+
 #endif

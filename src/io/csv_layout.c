@@ -373,6 +373,11 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
         column = layout->columns - 1;
     else
         column = md_column_find(label, strlen(label), layout->columns, layout->header.items);
+    if (is_named(layout, options) && label != NULL && column < layout->columns && keep[column])
+        return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
+                          "column '%s' cannot be the label: the model was trained with it as a "
+                          "feature",
+                          label);
     if (leaves_out && label != NULL && column < layout->columns && !keep[column])
         return md_fail_at(error, MEDLEY_USAGE, input->path, 0,
                           "column '%s' is to be the label and to be left out; choose one", label);
@@ -391,6 +396,18 @@ static medley_status choose_label(md_csv_layout *layout, const bool *keep, const
     return MEDLEY_OK;
 }
 
+/* Line ends of old Macintosh files would make one line of all. */
+static medley_status check_line_ends(const char *first, const md_input *input, medley_error *error)
+{
+    const char *end = input->data + input->length;
+    const char *carriage = memchr(first, '\r', (size_t)(end - first));
+    if (carriage == NULL || carriage + 1 == end ||
+        memchr(first, '\n', (size_t)(end - first)) != NULL)
+        return MEDLEY_OK;
+    return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 1,
+                      "lines end with a carriage return alone; end them with a line feed");
+}
+
 medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
 {
@@ -402,6 +419,7 @@ medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
     layout->body = end;
     if (first == end)
         return MEDLEY_OK; /* the caller says that there are no rows */
+    MEDLEY_TRY(check_line_ends(first, input, error));
     MEDLEY_TRY(read_header(layout, first, input, options, error));
     MEDLEY_TRY(md_new(&layout->is_feature, layout->columns, sizeof *layout->is_feature, error));
     memset(layout->is_feature, true, layout->columns);

@@ -158,9 +158,11 @@ static void tell_labels(md_report *report)
                       md_figure_percent(report->baseline.value).text);
     }
     if (e->unknown_labels > 0)
-        md_html_textf(html, "%s never seen in training and %s as wrong. ",
-                      md_figure_of(e->unknown_labels, "label was", "labels were").text,
-                      plural(e->unknown_labels, "counts", "count"));
+        md_html_textf(html,
+                      "%s of the %s %s a label that never occurred in training, which counts as "
+                      "wrong. ",
+                      md_figure_count(e->unknown_labels).text, report->task->parts,
+                      plural(e->unknown_labels, "has", "have"));
 }
 
 static void tell_fit(md_report *report)
@@ -175,12 +177,13 @@ static void tell_fit(md_report *report)
     md_html_textf(html, " (%s) it is off by %s, the root of the mean squared error",
                   md_figure_of(e->parts, "row", "rows").text, md_figure_number(e->rmse).text);
     if (isfinite(e->r2) && e->r2 < 0)
-        md_html_textf(html, ", which is worse than the %s of always saying the mean of these rows",
+        md_html_textf(html,
+                      ", which is worse than the %s of always predicting the mean of these rows",
                       md_figure_number(report->baseline.value).text);
     else if (isfinite(e->r2))
         md_html_textf(
             html,
-            "; always saying their mean would be off by %s, so that %s of the variance is "
+            "; always predicting their mean would be off by %s, so that %s of the variance is "
             "left unexplained",
             md_figure_number(report->baseline.value).text,
             md_figure_rough(fmax(1 - e->r2, 0)).text);

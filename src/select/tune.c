@@ -142,7 +142,8 @@ static medley_status fail_all(const struct owner *owner, const md_tuner *tuner, 
     medley_status code = MEDLEY_OK;
     for (size_t f = 0; f < tuner->folds && code == MEDLEY_OK; f++)
         code = md_tuner_cell(tuner, 0, f)->code;
-    return md_fail(error, code, "%s", owner->trials[0].problem);
+    return md_fail(error, code, "no combination can be learnt from all but one fold: %s",
+                   owner->trials[0].problem);
 }
 
 static medley_status finish(struct owner *owner, const md_tuner *tuner, medley_error *error)
@@ -224,6 +225,8 @@ medley_status medley_tune(medley_tuning **tuning, const medley_dataset *dataset,
     MEDLEY_TRY(md_options_with(&plain, options, NULL, NULL, 0, error));
     MEDLEY_TRY(md_folds_make(&part, dataset, how.folds, (uint64_t)plain->seed, error));
     if (count == 0) {
+        const md_measure *measure; /* a wrong one is told before anything is learnt */
+        MEDLEY_TRY(md_measure_find(&measure, how.measure, dataset, plain, error));
         MEDLEY_TRY(status = md_choice_of_strength(&strength, text, dataset, plain, &watch, error));
         choices = &strength;
         count = 1;

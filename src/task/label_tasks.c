@@ -31,6 +31,10 @@ medley_status md_labels_check(const md_problem *problem, medley_error *error)
     }
     if (differ)
         return MEDLEY_OK;
+    if (train->rows == 1)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                          "there is a single row; a classifier needs at least two, with labels "
+                          "that differ");
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                       "all %zu rows have the label '%s'; a classifier needs at least two labels",
                       train->rows, train->label_names.items[train->label[0]]);

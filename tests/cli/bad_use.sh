@@ -253,6 +253,24 @@ expect_text "in the JSON as well" '"warnings":\["every block was left out' "$out
 expect_exit 2 "a model that is not called so" "$MEDLEY" train four.csv model.bin
 expect_text "says why it is none" "'model.bin' is not taken for it, since its name does not end in .medley" "$err"
 
+# ---- files that other programs wrote ----
+told() { # told PATTERN WHAT TEXT: a file with this text is refused
+    printf "$3" >other.csv
+    expect_exit 3 "$2" "$MEDLEY" train --model near.medley other.csv
+    expect_text "$2: what to do" "$1" "$err"
+}
+told 'separated by commas, semicolons or tabs, not by blanks' "blanks between columns" 'a b label\n1 2 x\n2 3 y\n'
+told 'looks like a comment; remove that line' "a comment above the header" '# made by hand\na,b,label\n1,2,x\n2,3,y\n'
+told 'carriage return alone' "line ends of old files" 'a,b,label\r1,2,x\r2,3,y\r'
+told 'leave out the %' "percentages" 'a,b,label\n5%%,2,x\n6%%,3,y\n'
+told 'write dates as numbers' "dates" 'a,b,label\n2026-01-31,2,x\n2026-02-01,3,y\n'
+told 'write 1 and 0' "truth values" 'a,b,label\nTrue,2,x\nFalse,3,y\n'
+told 'remove the comma if it separates thousands' "thousands" 'a,b,label\n"1,234",2,x\n"2,000",3,y\n'
+told 'remove the comma if it separates thousands' "millions" 'a,b,label\n"-1,234,567.5",2,x\n"2,000",3,y\n'
+told 'decimal point in place of the comma' "decimal commas" 'a;b;label\n1,25;2;x\n2,5;3;y\n'
+told "holds 'Rome'.* --ignore city,4,kind, .* --label" "columns of text are listed" \
+    'a,city,b,"my kind",kind,label\n1,Rome,3,p,q,x\n2,Bonn,2,q,q,y\n'
+
 # ---- values that are no numbers ----
 for text in NA '?' N/A null; do
     printf 'a,b,label\n0,0,x\n1,%s,y\n' "$text" >missing.csv
@@ -281,7 +299,7 @@ cut -d, -f 2-4 notes.csv | tail -n +2 >bare.csv
 expect_exit 0 "the label is the last that is left" "$MEDLEY" train --json --header no --model last.medley --ignore 4 last.csv
 expect_text "of two classes" '"task":"binary"' "$out"
 expect_exit 0 "without a header" "$MEDLEY" eval last.medley bare.csv
-refuse "a column that there is not" "'nope' in the columns 'nope' is no column; the columns are 'id', 'a'" --ignore nope notes.csv
+refuse "a column that there is not" "there is no column 'nope'; the columns are 'id', 'a'" --ignore nope notes.csv
 (echo class,a,b,target; for i in $(seq 20); do echo "k$((i % 3)),0.$i,$((i % 7)),c$((i % 2))"; done) >two.csv
 expect_exit 0 "a column that would be the label is left out" "$MEDLEY" train --json --model two.medley --ignore class two.csv
 expect_text "another is it" '"task":"binary"' "$out"

@@ -47,8 +47,10 @@ done
 expect_exit 2 "a column of the model is to be left out" "$MEDLEY" eval m.medley flowers.csv --ignore width
 expect_text "is named" "column 'width' cannot be left out: the model was trained with it" "$err"
 expect_exit 0 "one that is not in the file may be" "$MEDLEY" eval m.medley flowers.csv --ignore id
+expect_exit 2 "a column of the model as the label" "$MEDLEY" eval m.medley flowers.csv --label width
+expect_text "is what is wrong" "column 'width' cannot be the label: the model was trained with it as a feature" "$err"
 expect_exit 3 "missing columns are refused" "$MEDLEY" predict --model m.medley short.csv
-expect_text "and named, with what there is" "short.csv: there is no column 'width', 'depth', .* columns are 'length', 'weight', 'species'" "$err"
+expect_text "and named, with what there is" "short.csv: these columns of the training data are missing: 'width', 'depth'; .* columns are 'length', 'weight', 'species'" "$err"
 expect_exit 2 "eval without the label column" "$MEDLEY" eval --model m.medley bare.csv
 expect_text "names the column" "bare.csv: there are no labels to compare with: in training the column 'species' held them" "$err"
 expect_exit 0 "another label column is named" "$MEDLEY" eval --model m.medley --json \
@@ -76,7 +78,7 @@ expect_exit 0 "others may stand elsewhere" "$MEDLEY" predict --scores x.medley t
 check "for the same scores" cmp "$out" right-twice.txt
 columns twice.csv once.csv "2 3 4 5"
 expect_exit 3 "one of the two is missing" "$MEDLEY" predict x.medley once.csv
-expect_text "and is called by its number" "there is no column 'length.2'" "$err"
+expect_text "and is called by its number" "missing: 'length.2'" "$err"
 
 # ---- a number to be predicted ----
 columns flowers.csv weights.csv "1 2 3 4"

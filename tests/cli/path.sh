@@ -126,7 +126,7 @@ misuse "a list and a count" 'leave out --count' --lambdas 1,2 --count 3
 misuse "a ratio above 1" "ratio='2'.*between 0 and 1" --ratio 2
 misuse "a ratio of 0" 'between 0 and 1' --ratio 0
 misuse "a ratio that is no number" "ratio='x'" --ratio x
-misuse "a count of 0" 'above 0' --count 0
+misuse "a count of 0" 'at least 1' --count 0
 misuse "a count without end" 'path of 1000000000 lambdas.*at most 10000' --count 1000000000
 misuse "a count that is no number" 'whole number' --count many
 misuse "a strength" 'C is what varies' --C 3

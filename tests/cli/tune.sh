@@ -209,7 +209,7 @@ expect_exit 2 "errors are JSON too" tune --json --measure beauty --C 1,2 ring.cs
 check "that parses" parses "$out"
 head -4 ring.csv >tiny.csv
 expect_exit 2 "fewer rows than folds" tune --C 1,2 tiny.csv
-expect_text "has a remedy" 'at most as many' "$err"
+expect_text "has a remedy" 'there can be at most 3' "$err"
 
 # ---- a report ----
 expect_exit 0 "--report" tune --cv 3 --C 0.1,1 --model m.medley --report r.html ring.csv

@@ -237,7 +237,7 @@ static void columns_that_do_not_exist_are_named_with_those_that_do(void **state)
     check_usage("a,a,c\n1,2,3\n", &options, "2 columns are called 'a'");
     options.label = NULL;
     options.columns = "1-2,x";
-    check_usage("a,b,c\n1,2,3\n", &options, "'x' in the columns '1-2,x'");
+    check_usage("a,b,c\n1,2,3\n", &options, "there is no column 'x'");
     options.columns = "3-2";
     check_usage("a,b,c\n1,2,3\n", &options, "'3-2'");
     options.columns = "";

@@ -271,7 +271,7 @@ class Inputs(InFolder):
         for one in (model, MKLClassifier.load(self.folder / "m.medley")):
             np.testing.assert_array_equal(one.decision_function(moved),
                                           model.decision_function(views))
-            with self.assertRaisesRegex(ValueError, "there is no column 'a'"):
+            with self.assertRaisesRegex(ValueError, "are missing: 'a'"):
                 one.predict({**moved, "one": frame(X[:, 1:2], ["b"])})
 
     def test_images_have_tiles(self):

@@ -181,7 +181,8 @@ static void labels_that_training_did_not_see_are_listed(void **state)
     check_has_not(html, "No label was confused with another one");
     check_has(html, "3 rows have labels that training did not see");
     check_has(html, "<bdi>&lt;ghost&gt;</bdi> (2), <bdi>spirit</bdi> (1).");
-    check_has(html, "3 labels were never seen in training and count as wrong");
+    check_has(html,
+              "3 of the rows have a label that never occurred in training, which counts as wrong");
     free(html);
     options.data = data;
     html = report_text(model, &options);
@@ -320,7 +321,7 @@ static void numbers_worse_than_the_mean_are_told(void **state)
     options.data = other;
     options.examples = 0;
     char *html = report_text(model, &options);
-    check_has(html, "of always saying the mean of these rows");
+    check_has(html, "of always predicting the mean of these rows");
     check_has_not(html, "unexplained");
     check_has_not(html, "farthest off");
     free(html);
