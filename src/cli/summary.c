@@ -200,36 +200,20 @@ void cli_print_certificate(FILE *file, const medley_summary *summary)
         fprintf(file, "the gap that was asked for (--gap) was not reached\n");
 }
 
-/* What method obscure tells of its stages; nothing of others. */
+/* What method obscure tells of its stages; nothing of others. Bounds of theory are in the JSON. */
 static void print_stages(FILE *file, const medley_summary *summary)
 {
+    const medley_mistakes *online = &summary->mistakes;
     if (isnan(summary->radius))
         return;
-    fprintf(file,
-            "%zu updates in %zu rounds; radius R %.4g, distance to the optimum at most %.3g "
-            "(theorem 1)\n",
-            summary->updates, summary->iterations, summary->radius, summary->bound);
+    fprintf(file, "%zu updates in %zu rounds", summary->updates, summary->iterations);
+    if (online->rounds > 0)
+        fprintf(file, ", of them in the online stage %zu in %zu, with %zu mistakes",
+                online->updates, online->rounds, online->mistakes);
+    fprintf(file, "\n");
     if (!summary->converged)
         fprintf(file, "still improving when it stopped: more epochs or --average would lower the "
                       "objective\n");
-}
-
-/* SPOM's proposition 3, where it holds. */
-static void print_regret(FILE *file, const medley_summary *summary)
-{
-    const medley_regret *regret = &summary->regret;
-    if (regret->gradient > 0)
-        fprintf(file, "regret of online learning %.4g, at most %.4g (G %.4g, F %.4g)\n",
-                regret->measured, regret->bound, regret->gradient, regret->diameter);
-}
-
-/* The online stage of method obscure. */
-static void print_mistakes(FILE *file, const medley_summary *summary)
-{
-    const medley_mistakes *online = &summary->mistakes;
-    if (online->rounds > 0)
-        fprintf(file, "online stage: %zu mistakes and %zu updates in %zu rounds, at most %.4g\n",
-                online->mistakes, online->updates, online->rounds, online->bound);
 }
 
 /* What was left undone on purpose. */
@@ -351,8 +335,6 @@ void cli_print_model(FILE *file, const medley_model *model)
     cli_print_certificate(file, s);
     print_stages(file, s);
     print_skipped(file, s);
-    print_regret(file, s);
-    print_mistakes(file, s);
     cli_print_calibration(file, model);
     fprintf(file, "\n");
     cli_print_blocks(file, s, 20);
