@@ -26,7 +26,8 @@ struct run {
     double factor;          /* of the penalty: strength = lambda N factor */
     double measure;         /* the norm of a block, over that of what it scores */
     double primal, loss, dual;
-    double watched;    /* the least value of this output so far */
+    size_t output;     /* that is solved */
+    double watched;    /* its least value so far */
     double difference; /* sums over the outputs that are done: their values, and their gaps */
     size_t newton_steps, passes;
     md_batch_solution *previous; /* [outputs] of another strength, along a path; or NULL */
@@ -64,10 +65,13 @@ static bool watch(void *context, const md_batch_step *step)
 {
     struct run *run = context;
     const double n = (double)run->problem->example_count;
+    const bool several = run->outputs > 1; /* the objective is known once all are done */
     run->watched = fmin(run->watched, step->primal);
     return md_problem_report(run->problem,
                              (medley_progress){.stage = "training",
-                                               .objective = (run->primal + run->watched) / n,
+                                               .done = several ? run->output : 0,
+                                               .total = several ? run->outputs : 0,
+                                               .objective = several ? NAN : run->watched / n,
                                                .gap = step->gap,
                                                .dev_accuracy = NAN});
 }
@@ -337,6 +341,7 @@ static medley_status solve_output(struct run *run, size_t output, medley_error *
     md_batch_solution *previous = run->previous != NULL ? &run->previous[output] : NULL;
     const md_batch_solution *start = previous != NULL && previous->rho != NULL ? previous : NULL;
     md_batch_targets(run->y, run->problem, output);
+    run->output = output;
     run->watched = INFINITY;
     if (is_constant(run)) {
         run->bias[output] = md_best_bias(run->batch.loss, run->batch.loss_state, run->y, run->zero,
