@@ -206,7 +206,7 @@ static const char *const examples[] = {
 
 const cli_command cli_command_train = {
     .name = "train",
-    .usage = "[options] --model FILE [DATA]",
+    .usage = "[options] [DATA] MODEL.medley",
     .summary = "learn a model: a predictor and the weights of its kernels",
     .description =
         "Learns a predictor from labelled data (rows, or sequences of them) and many kernels or "
