@@ -4,7 +4,7 @@ DESTDIR ?=
 MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all needed demo test bench lint format install deps deb check-deb check-builds check-arm64 clean debug asan python processors tsan msan coverage faults kills fuzz experiments wheel wheel-check release docs
+.PHONY: all needed demo test bench lint format install deps deb check-deb check-builds check-arm64 check-card clean debug asan python processors tsan msan coverage faults kills fuzz experiments wheel wheel-check release docs
 
 all: needed
 	@cmake --preset release >/dev/null
@@ -153,6 +153,10 @@ check-builds:
 check-arm64: all
 	@scripts/deps bare
 	@scripts/check-arm64 build
+
+# On a machine with an NVIDIA card: its tests, NVIDIA's tools for memory and races, benchmarks.
+check-card: all
+	@scripts/check-card build --bench
 
 clean:
 	@rm -rf build build-*
