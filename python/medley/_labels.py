@@ -127,3 +127,18 @@ def check_kind(y, classes):
             f"({_some(np.asarray(classes).tolist())}); give y as they are, and for a model from a "
             "file name them: load(path, classes=[...])"
         )
+
+
+def _is_missing(label):
+    return (label is None or (isinstance(label, float) and label != label)
+            or type(label).__name__ in ("NAType", "NaTType"))
+
+
+def refuse_missing(y):
+    """None and NaN among texts become the texts 'None' and 'nan' in an array: classes of their own."""
+    labels = y if isinstance(y, (list, tuple)) else np.asarray(y)
+    if isinstance(labels, np.ndarray):
+        labels = labels.ravel().tolist() if labels.dtype == object else ()
+    for row, label in enumerate(labels):
+        if _is_missing(label):
+            raise InputError(f"y has {label!r} as the label of row {row}; every row needs a label")

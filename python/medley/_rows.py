@@ -13,6 +13,7 @@ from ._checks import text_keys, within_floats
 from ._dataset import Dataset, Views, chosen_columns
 from ._errors import InputError, UsageError
 from ._kernels import PRECOMPUTED, Plan, is_list_of_matrices
+from ._labels import refuse_missing
 
 Rows = Any  # an array, a sparse matrix, a data frame, a dict of these, or kernel values
 Grams = Optional[Sequence[Any]]  # kernel values (rows, training rows), or pairs with a diagonal
@@ -89,6 +90,8 @@ class RowEstimator(MedleyEstimator):
     @within_floats("X or y")
     def _take(self, X, y=None, *, reset):
         """Checked X (array, CSR, Views, or a list of matrices), checked y."""
+        if y is not None:
+            refuse_missing(y)
         plan = Plan(self.kernels)
         plan.check(self._unit_diagonal())
         if isinstance(X, dict) and not sparse.issparse(X):  # scipy's DOK matrix is a dict

@@ -7,6 +7,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from ._base import MedleyEstimator
 from ._errors import InputError, UsageError
+from ._labels import refuse_missing
 from ._library import Handle
 from .classifier import MKLClassifier
 from .parser import DependencyParser
@@ -48,6 +49,7 @@ def default_estimator(X, y):
         return DependencyParser() if pairs else SequenceLabeler()
     if y is None:
         return DependencyParser()
+    refuse_missing(y)
     return MKLRegressor() if type_of_target(y).startswith("continuous") else MKLClassifier()
 
 

@@ -268,6 +268,9 @@ static medley_status run_demo(cli_arguments *arguments, medley_error *error)
     CLI_CLEARED(clear) struct demo demo = {.json = arguments->json, .seed = 1};
     const double start = cli_clock();
     const char *path = cli_value(arguments, "report");
+    if (arguments->word_count > 0)
+        return cli_refuse(error, "'%s' was not expected; the demo makes its own data",
+                          arguments->words[0]);
     CLI_TRY(cli_count(arguments, "seed", &demo.seed, error));
     cli_warn_of_slow_blas(arguments);
     CLI_TRY(prepare(&demo, error));

@@ -253,6 +253,11 @@ expect_text "in the JSON as well" '"warnings":\["every block was left out' "$out
 expect_exit 2 "a model that is not called so" "$MEDLEY" train four.csv model.bin
 expect_text "says why it is none" "'model.bin' is not taken for it, since its name does not end in .medley" "$err"
 
+expect_exit 2 "demo: a file" "$MEDLEY" demo mine.csv
+expect_text "demo: has data of its own" "'mine.csv' was not expected; the demo makes its own data" "$err"
+expect_exit 2 "no rows" "$MEDLEY" generate blobs --rows 0 --output none.csv
+expect_text "no rows: the least" "rows must be at least 1" "$err"
+
 # ---- files that other programs wrote ----
 told() { # told PATTERN WHAT TEXT: a file with this text is refused
     printf "$3" >other.csv

@@ -49,6 +49,22 @@ class Rows(Mistakes):
             self.assertEqual(MKLClassifier("chi2", scale="minmax").fit(X, y).scale_, "minmax")
             medley.tune(X, y, {"scale": [None, "minmax"]}, cv=2, refit=False)
 
+    def test_missing_labels_are_no_class(self):
+        X, half = self.X, len(self.X) // 2
+        texts = ["a"] * half + ["b"] * (half - 1)
+        last = len(texts)
+        for missing in (None, float("nan"), np.float64("nan")):
+            for labels in ([*texts, missing], np.array([*texts, missing], dtype=object)):
+                self.refused((
+                    (f"as the label of row {last}; every row needs a label",
+                     lambda labels=labels: MKLClassifier("rbf(auto)").fit(X, labels)),
+                    (f"as the label of row {last}; every row needs a label",
+                     lambda labels=labels: medley.tune(X, labels, {"C": [1, 2]}, cv=2)),
+                ))
+        self.refused((("as the label of row 1; every row needs a label",
+                       lambda: MKLRegressor("rbf(auto)").fit(X, [1.5, None, *self.y[2:]])),))
+        self.assertEqual(list(MKLClassifier("rbf(auto)").fit(X, [*texts, "nan"]).classes_), ["a", "b", "nan"])
+
     def test_whole_numbers_are_not_negative(self):
         X, y, model = self.X, self.y, self.fit("rbf(auto)")
         self.refused((
