@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CSV files: their records as a dense table with labels, how they are recognised, how they are
  * written. Plain numbers take a short way; quotes, blanks and mistakes take the long way, field by
- * field (csv_layout.c, csv_mistakes.c). */
+ * field (csv_fields.c). */
 #include "io/csv.h"
 
 #include "io/float_text.h"
@@ -101,18 +101,20 @@ static medley_status reserve_values(csv_reader *reader)
     return MEDLEY_OK;
 }
 
-/* Where names are missing, all columns are known by number. */
+/* Where names are missing or occur twice, all columns are known by number. */
 static medley_status take_names(md_table *table, const md_csv_layout *layout, medley_error *error)
 {
     for (size_t c = 0; c < layout->header.count; c++) {
         if (!layout->is_feature[c])
             continue;
-        const char *name = layout->called[c];
-        if (name == NULL) {
+        const char *name = layout->header.items[c];
+        const size_t before = table->column_names.count;
+        if (name != NULL)
+            MEDLEY_TRY(md_strings_put(&table->column_names, name, strlen(name), NULL, error));
+        if (table->column_names.count == before) {
             md_strings_clear(&table->column_names);
             break;
         }
-        MEDLEY_TRY(md_strings_put(&table->column_names, name, strlen(name), NULL, error));
     }
     return MEDLEY_OK;
 }

@@ -28,14 +28,21 @@ typedef struct md_csv_record {
     size_t count, capacity;
 } md_csv_record;
 
+/* The record at *p, which moves past it. */
+medley_status md_csv_read_record(md_csv_record *record, const char **p, char delimiter,
+                                 const md_input *input, medley_error *error);
+void md_csv_clear_record(md_csv_record *record);
+
+enum { MD_MOST_REPEATED = 200 };
+
 typedef struct md_csv_layout {
     char delimiter;
     const char *body; /* the first record of data */
     size_t columns;
     md_csv_record header; /* an item is NULL where it says nothing; items NULL: no header */
-    char **called;        /* [columns] if there is a header: its names, the second `a` as `a.2` */
-    bool *is_feature;     /* [columns] */
-    size_t label;         /* column of the label; `columns` if there is none */
+    size_t repeated[MD_MOST_REPEATED], repeated_count; /* columns called `a.2`: the second `a` */
+    bool *is_feature;                                  /* [columns] */
+    size_t label; /* column of the label; `columns` if there is none */
     size_t feature_count;
 } md_csv_layout;
 

@@ -1,129 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fields of CSV (RFC 4180): quotes, doubled quotes, delimiters and line ends in quotes; blanks
- * around fields do not count. And what the columns of a file are: delimiter, header or not, label,
- * features. Decided by the options where they speak, else by the first two records. */
+/* What the columns of a CSV file are: delimiter, header or not, label, features. Decided by the
+ * options where they speak, else by the first two records. */
 #include "io/csv.h"
 #include <strings.h>
-
-/* ---- fields and records ---- */
-
-static const char DELIMITERS[] = ",;\t";
-
-static bool is_blank(char c, char delimiter)
-{
-    return c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t');
-}
-
-/* open points at the opening quote. */
-static medley_status read_quoted(md_csv_field *field, const char *open, const md_input *input,
-                                 md_text *unquoted, medley_error *error)
-{
-    const char *end = input->data + input->length;
-    const char *part = open + 1;
-    unquoted->length = 0;
-    for (;;) {
-        const char *quote = memchr(part, '"', (size_t)(end - part));
-        if (quote == NULL)
-            return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, md_input_line(input, open),
-                              "a quote is opened here and not closed; close it, or double a quote "
-                              "that is part of a field");
-        const bool doubled = quote[1] == '"';
-        field->end = quote + 1;
-        if (!doubled && part == open + 1) { /* the common case needs no copy */
-            field->text = part;
-            field->length = (size_t)(quote - part);
-            return MEDLEY_OK;
-        }
-        md_text_add(unquoted, part, (size_t)(quote - part) + doubled);
-        MEDLEY_TRY(md_text_check(unquoted, error));
-        if (!doubled)
-            break;
-        part = quote + 2;
-    }
-    field->text = unquoted->data;
-    field->length = unquoted->length;
-    return MEDLEY_OK;
-}
-
-medley_status md_csv_read_field(md_csv_field *field, const char *p, char delimiter,
-                                const md_input *input, md_text *unquoted, medley_error *error)
-{
-    while (is_blank(*p, delimiter))
-        p++;
-    if (*p == '"') {
-        MEDLEY_TRY(read_quoted(field, p, input, unquoted, error));
-        while (is_blank(*field->end, delimiter))
-            field->end++;
-        if (*field->end == delimiter || *field->end == '\n')
-            return MEDLEY_OK;
-        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, md_input_line(input, field->end),
-                          "'%c' follows a closing quote, expected a delimiter or the end of the "
-                          "line; double a quote that is part of a field",
-                          *field->end);
-    }
-    const char *end = p;
-    while (*end != delimiter && *end != '\n')
-        end++;
-    field->end = end;
-    while (end > p && is_blank(end[-1], delimiter))
-        end--;
-    field->text = p;
-    field->length = (size_t)(end - p);
-    return MEDLEY_OK;
-}
-
-char md_csv_delimiter(const char *text, const char *end)
-{
-    size_t counts[sizeof DELIMITERS] = {0};
-    bool quoted = false;
-    for (; text < end && (quoted || *text != '\n'); text++) {
-        if (*text == '"')
-            quoted = !quoted;
-        for (size_t i = 0; !quoted && DELIMITERS[i] != '\0'; i++)
-            counts[i] += *text == DELIMITERS[i];
-    }
-    size_t best = 0;
-    for (size_t i = 1; DELIMITERS[i] != '\0'; i++)
-        if (counts[i] > counts[best])
-            best = i;
-    return DELIMITERS[best];
-}
-
-const char *md_csv_skip_empty(const char *p, const char *end)
-{
-    for (const char *q = p; q < end; q++) {
-        if (*q == '\n')
-            p = q + 1;
-        else if (*q != ' ' && *q != '\r')
-            return p;
-    }
-    return end;
-}
-
-/* Copies of the fields of the record at *p, which moves past it. */
-static medley_status read_text_record(md_csv_record *record, const char **p, char delimiter,
-                                      const md_input *input, medley_error *error)
-{
-    MD_CLEARED(md_text_clear) md_text unquoted = {0};
-    md_csv_field field;
-    do {
-        MEDLEY_TRY(md_csv_read_field(&field, *p, delimiter, input, &unquoted, error));
-        MEDLEY_TRY(md_grow(&record->items, &record->capacity, record->count + 1,
-                           sizeof *record->items, error));
-        MEDLEY_TRY(md_new_text(&record->items[record->count], field.text, field.length, error));
-        record->count++;
-        *p = field.end + 1;
-    } while (*field.end == delimiter);
-    return MEDLEY_OK;
-}
-
-static void clear_record(md_csv_record *record)
-{
-    for (size_t i = 0; i < record->count; i++)
-        free(record->items[i]);
-    free(record->items);
-    *record = (md_csv_record){0};
-}
 
 /* ---- is the first record a header? ---- */
 
@@ -168,46 +47,80 @@ static bool looks_like_header(const md_csv_record *first, const md_csv_record *s
     return all_words || is_numbered_header(first);
 }
 
-/* A name of its own for every column that has one: of several columns `a` all but the first are
- * `a.2`, `a.3` ... counts[name in names]: how many columns have had that name. */
-static medley_status call_columns(md_csv_layout *layout, size_t *counts, medley_error *error)
+/* ---- columns of one name ---- */
+
+typedef struct named_column {
+    const char *name;
+    size_t column;
+} named_column;
+
+static int by_name(const void *first, const void *second)
 {
-    MD_CLEARED(md_strings_clear) md_strings names = {0};
-    MD_CLEARED(md_text_clear) md_text text = {0};
-    for (size_t c = 0; c < layout->columns; c++) {
-        const char *name = layout->header.items[c];
-        int32_t first;
-        if (name == NULL)
+    const named_column *a = first;
+    const named_column *b = second;
+    const int order = strcmp(a->name, b->name);
+    return order != 0 ? order : (a->column > b->column) - (a->column < b->column);
+}
+
+static int only_by_name(const void *first, const void *second)
+{
+    return strcmp(((const named_column *)first)->name, ((const named_column *)second)->name);
+}
+
+/* Of columns of one name all but the first are called `a.2`, `a.3` ..., unless that is taken or
+ * there are very many: names are no help then (take_names). sorted[count]: by name. */
+static medley_status call_repeated(md_csv_layout *layout, const named_column *sorted, size_t count,
+                                   medley_error *error)
+{
+    MD_CLEARED(md_csv_clear_record) md_csv_record called = {0}; /* of the repeated columns */
+    size_t nth = 1;
+    for (size_t i = 1; i < count && layout->repeated_count < MD_MOST_REPEATED; i++) {
+        MD_CLEARED(md_text_clear) md_text text = {0};
+        nth = strcmp(sorted[i].name, sorted[i - 1].name) == 0 ? nth + 1 : 1;
+        if (nth == 1)
             continue;
-        const size_t before = names.count;
-        MEDLEY_TRY(md_strings_put(&names, name, strlen(name), &first, error));
-        const char *called = name;
-        for (bool is_new = names.count > before; !is_new; is_new = names.count > before) {
-            text.length = 0;
-            md_text_addf(&text, "%s.%zu", name, ++counts[first] + 1);
-            MEDLEY_TRY(md_text_check(&text, error));
-            called = text.data;
-            MEDLEY_TRY(md_strings_put(&names, called, strlen(called), NULL, error));
-        }
-        MEDLEY_TRY(md_new_text(&layout->called[c], called, strlen(called), error));
+        md_text_addf(&text, "%s.%zu", sorted[i].name, nth);
+        MEDLEY_TRY(md_text_check(&text, error));
+        const named_column wanted = {text.data, 0};
+        if (bsearch(&wanted, sorted, count, sizeof *sorted, only_by_name) != NULL)
+            continue;
+        MEDLEY_TRY(
+            md_grow(&called.items, &called.capacity, called.count + 1, sizeof(char *), error));
+        called.items[called.count++] = text.data;
+        text = (md_text){0};
+        layout->repeated[layout->repeated_count++] = sorted[i].column;
     }
+    for (size_t i = 0; i < called.count; i++)
+        md_swap(&layout->header.items[layout->repeated[i]], &called.items[i]);
     return MEDLEY_OK;
+}
+
+static medley_status tell_names_apart(md_csv_layout *layout, medley_error *error)
+{
+    MD_OWNED(free) named_column *sorted = NULL;
+    size_t count = 0;
+    MEDLEY_TRY(md_new(&sorted, layout->columns, sizeof *sorted, error));
+    for (size_t c = 0; c < layout->columns; c++)
+        if (layout->header.items[c] != NULL)
+            sorted[count++] = (named_column){layout->header.items[c], c};
+    qsort(sorted, count, sizeof *sorted, by_name);
+    return call_repeated(layout, sorted, count, error);
 }
 
 /* Takes the first record as the header, or leaves it as data. */
 static medley_status read_header(md_csv_layout *layout, const char *first, const md_input *input,
                                  const medley_read_options *options, medley_error *error)
 {
-    MD_CLEARED(clear_record) md_csv_record names = {0};
-    MD_CLEARED(clear_record) md_csv_record second = {0};
+    MD_CLEARED(md_csv_clear_record) md_csv_record names = {0};
+    MD_CLEARED(md_csv_clear_record) md_csv_record second = {0};
     const char *end = input->data + input->length;
     const char *p = first;
-    MEDLEY_TRY(read_text_record(&names, &p, layout->delimiter, input, error));
+    MEDLEY_TRY(md_csv_read_record(&names, &p, layout->delimiter, input, error));
     layout->columns = names.count;
     p = md_csv_skip_empty(p, end);
     layout->body = p;
     if (p < end)
-        MEDLEY_TRY(read_text_record(&second, &p, layout->delimiter, input, error));
+        MEDLEY_TRY(md_csv_read_record(&second, &p, layout->delimiter, input, error));
     const bool has_header =
         options->header >= 0 ? options->header != 0 : looks_like_header(&names, &second);
     if (!has_header) {
@@ -221,10 +134,8 @@ static medley_status read_header(md_csv_layout *layout, const char *first, const
                 names.items[c] = NULL;
             }
     layout->header = md_take(&names);
-    MD_OWNED(free) size_t *counts = NULL;
-    MEDLEY_TRY(md_new(&counts, layout->columns, sizeof *counts, error));
-    MEDLEY_TRY(md_new(&layout->called, layout->columns, sizeof *layout->called, error));
-    return call_columns(layout, counts, error);
+    md_csv_clear_record(&second); /* it may be as large */
+    return tell_names_apart(layout, error);
 }
 
 /* ---- which column is the label? ---- */
@@ -252,12 +163,19 @@ static size_t guess_label(const md_csv_layout *layout, const bool *keep, bool by
     return layout->columns > 1 && last > 0 ? last - 1 : layout->columns;
 }
 
+/* In the file: `a.2` may be the second column `a`. */
 static size_t count_named(const md_csv_layout *layout, const char *name)
 {
     const md_csv_record *names = &layout->header;
+    const size_t length = strlen(name);
     size_t count = 0;
     for (size_t c = 0; c < names->count; c++)
         count += names->items[c] != NULL && strcmp(names->items[c], name) == 0;
+    for (size_t i = 0; i < layout->repeated_count; i++) {
+        const char *called = names->items[layout->repeated[i]];
+        const char *dot = strrchr(called, '.');
+        count += (size_t)(dot - called) == length && strncmp(called, name, length) == 0;
+    }
     return count;
 }
 
@@ -282,7 +200,7 @@ static size_t find_named(const md_csv_layout *layout, const char *name)
 {
     size_t c = 0;
     while (c < layout->columns &&
-           (layout->called[c] == NULL || strcmp(layout->called[c], name) != 0))
+           (layout->header.items[c] == NULL || strcmp(layout->header.items[c], name) != 0))
         c++;
     return c;
 }
@@ -297,11 +215,11 @@ static medley_status choose_named(md_csv_layout *layout, const md_input *input,
         MEDLEY_TRY(md_strings_put(&wanted, options->feature_names[i],
                                   strlen(options->feature_names[i]), NULL, error));
     for (size_t c = 0; c < layout->columns; c++) {
-        const char *name = layout->called[c];
+        const char *name = layout->header.items[c];
         layout->is_feature[c] = name != NULL && md_strings_find(&wanted, name, strlen(name)) >= 0;
         found += layout->is_feature[c];
     }
-    const md_names have = {layout->called, layout->columns};
+    const md_names have = {layout->header.items, layout->columns};
     return found < wanted.count
                ? md_fail_missing((md_names){wanted.items, wanted.count}, have, input->path, error)
                : MEDLEY_OK;
@@ -446,10 +364,7 @@ medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
 
 void md_csv_clear_layout(md_csv_layout *layout)
 {
-    for (size_t c = 0; layout->called != NULL && c < layout->columns; c++)
-        free(layout->called[c]);
-    free(layout->called);
-    clear_record(&layout->header);
+    md_csv_clear_record(&layout->header);
     free(layout->is_feature);
     *layout = (md_csv_layout){0};
 }
