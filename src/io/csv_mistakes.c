@@ -81,7 +81,7 @@ static bool looks_like_date(const md_csv_field *field)
         const char c = field->text[i];
         if (isdigit((unsigned char)c))
             continue;
-        if (i == 0 || memchr("-/.", c, 3) == NULL || (mark != '\0' && c != mark))
+        if (i == 0 || (c != '-' && c != '/' && c != '.') || (mark != '\0' && c != mark))
             return false;
         mark = c;
         marks++;
