@@ -219,6 +219,8 @@ class RowEstimator(MedleyEstimator):
     def _training_rows(self, plan, X):
         grams = [(name, values, None) for name, values in plan.training_grams(X)]
         dataset = self._put(plan, X, grams)
+        named = plan.whole_is_gram and isinstance(X, Views)
+        self._kernel_names = [name for name, _, _ in grams] if named else None
         self.X_fit_ = X if plan.keeps_rows else None
         return dataset
 
@@ -227,8 +229,19 @@ class RowEstimator(MedleyEstimator):
         plan, X, _ = self._take(X, reset=False)
         if isinstance(X, Views):
             self._check_views(plan, X)
+            if plan.whole_is_gram:
+                X = self._kernels_in_order(X)
         training = getattr(self, "X_fit_", None)
         return self._put(plan, X, plan.new_grams(X, training, grams, self._unit_diagonal()))
+
+    def _kernels_in_order(self, X):
+        """Kernel values of new rows, in the order of training."""
+        names = getattr(self, "_kernel_names", None) or list(self.blocks_)  # a model that was loaded has these alone
+        given = {str(name): X[name] for name in X}
+        for name, lacks in [(n, True) for n in names if n not in given] + [(n, False) for n in given if n not in names]:
+            raise InputError(f"X has {'no' if lacks else 'a'} kernel '{name}'; the model was trained with "
+                             + ", ".join(f"'{name}'" for name in names[:8]) + (" ..." if len(names) > 8 else ""))
+        return Views({name: given[name] for name in names})
 
     def _check_views(self, plan, X):
         """Do the views have the columns that they had in training?"""

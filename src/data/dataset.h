@@ -26,6 +26,7 @@ typedef struct md_precomputed {
     int norm;         /* how they are normalised: 0: as the options say, else 1 + an md_norm */
     bool sound;       /* computed here from a positive definite kernel: there is nothing to check */
     bool is_distance; /* values are distances, which a kernel is made of */
+    bool is_named;    /* by the user, who may give them in another order later */
     size_t family;    /* the first of those that came in one file */
 } md_precomputed;
 

@@ -151,11 +151,21 @@ void md_prepared_self(const md_prepared *prepared, const md_bank *bank, size_t m
 
 /* ---- normalisation ---- */
 
+/* The values of a kernel: by its name, or as it was numbered in training. */
+static const md_precomputed *find_values(const md_kernel *kernel, const medley_dataset *dataset,
+                                         bool training)
+{
+    for (size_t g = 0; !training && g < dataset->gram_count; g++)
+        if (strcmp(dataset->grams[g].name, kernel->name) == 0)
+            return &dataset->grams[g];
+    return kernel->view < dataset->gram_count ? &dataset->grams[kernel->view] : NULL;
+}
+
 static medley_status precomputed_self(double *self, const md_prepared *prepared,
                                       const md_kernel *kernel, const medley_dataset *dataset,
                                       bool training, medley_error *error)
 {
-    const md_precomputed *gram = &dataset->grams[kernel->view];
+    const md_precomputed *gram = find_values(kernel, dataset, training);
     for (size_t r = 0; r < prepared->rows; r++) {
         const size_t place = r * gram->values.columns + r;
         if (gram->is_distance)
@@ -320,17 +330,34 @@ static medley_status check_smallness(const md_prepared *prepared, const md_bank 
                    bank->views[lost->view].name, lost->name, largest_of(scratch, prepared->rows));
 }
 
+/* Values that the user calls by another name than in training; "gram2" is what they are called
+ * without a name. */
+static bool is_another(const md_precomputed *gram, const md_kernel *kernel)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%s%zu", kernel->is_distance ? "distance" : "gram",
+             kernel->view + 1);
+    return gram->is_named && strcmp(kernel->name, gram->name) != 0 &&
+           strcmp(kernel->name, number) != 0;
+}
+
 static medley_status attach_precomputed(md_prepared *prepared, const md_bank *bank, size_t m,
                                         const medley_dataset *dataset, bool training,
                                         medley_error *error)
 {
     const md_kernel *kernel = &bank->kernels[m];
-    if (kernel->view >= dataset->gram_count)
+    const md_precomputed *gram = find_values(kernel, dataset, training);
+    if (gram == NULL)
         return md_fail(error, MEDLEY_USAGE,
                        "the model uses the precomputed kernel '%s' (number %zu) but %zu are given; "
                        "give `gram` with a matrix of new rows by training rows for each",
                        kernel->name, kernel->view + 1, dataset->gram_count);
-    const md_precomputed *gram = &dataset->grams[kernel->view];
+    if (is_another(gram, kernel))
+        return md_fail(
+            error, MEDLEY_USAGE,
+            "the model was learnt from a %s '%s', and none of those given is called that ('%s' "
+            "stands in its place); use the names of training, or its order without names",
+            kernel->is_distance ? "matrix of distances" : "kernel", kernel->name, gram->name);
     if (gram->is_distance != kernel->is_distance)
         return md_fail(error, MEDLEY_USAGE,
                        kernel->is_distance ? "the model was learnt from the distances '%s', and "

@@ -66,6 +66,7 @@ static medley_status append_kernel(medley_dataset *dataset, const struct additio
     md_precomputed *gram;
     MEDLEY_TRY(md_dataset_new_gram(&gram, dataset, full.data, error));
     gram->is_distance = what->are_distances;
+    gram->is_named = what->name != NULL;
     gram->family -= kernel;
     return copy_kernel(gram, dataset->keeps_wide, stack, kernel, what->path, error);
 }

@@ -92,3 +92,36 @@ train --method spicy --gram K.npy >/dev/null
 expect_exit 2 "distances where kernel values were" "$MEDLEY" predict --model m.medley --distance D2.npy
 expect_text "says what to give instead" 'use --gram, not --distance' "$err"
 check "nothing is left of what was refused" test ! -e bad.medley
+
+# ---- kernels that have names are found by them ----
+"$MEDLEY" generate ringnorm --rows 90 --output rings.csv
+cut -d, -f1-20 rings.csv | python3 -c '
+import sys, struct
+rows = [list(map(float, line.split(","))) for line in list(sys.stdin)[1:]]
+def save(name, left, right, kernel):
+    head = "{%s, %s, %s, }" % ("\"descr\": \"<f8\"".replace("\"", chr(39)), chr(39) + "fortran_order" + chr(39) + ": False",
+                               chr(39) + "shape" + chr(39) + ": (%d, %d)" % (len(left), len(right)))
+    head = head.ljust(117) + "\n"
+    with open(name, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+        for x in left:
+            file.write(struct.pack("<%dd" % len(right), *(kernel(x, z) for z in right)))
+dot = lambda x, z: sum(a * b for a, b in zip(x, z))
+square = lambda x, z: (1 + dot(x, z)) ** 2 / 100
+old, new = rows[:60], rows[60:]
+save("old-a.npy", old, old, dot); save("old-b.npy", old, old, square)
+save("new-a.npy", new, old, dot); save("new-b.npy", new, old, square)'
+sed 1d rings.csv | cut -d, -f21 | head -60 >old.lst
+sed 1d rings.csv | cut -d, -f21 | tail -30 >new.lst
+both() { "$MEDLEY" "$1" --scores "$2" "${@:3}"; }
+expect_exit 0 "two named kernels" "$MEDLEY" train --quiet --model named.medley --gram a=old-a.npy --gram b=old-b.npy --labels old.lst
+both predict named.medley --gram a=new-a.npy --gram b=new-b.npy >named.txt
+expect_exit 0 "in another order" both predict named.medley --gram b=new-b.npy --gram a=new-a.npy
+check "the same scores" cmp "$out" named.txt
+expect_exit 0 "without names, in the order of training" both predict named.medley --gram new-a.npy --gram new-b.npy
+check "the same scores, too" cmp "$out" named.txt
+expect_exit 2 "other names" both predict named.medley --gram a=new-a.npy --gram c=new-b.npy
+expect_text "are refused" "learnt from a kernel 'b', and none of those given is called that \('c' stands in its place\)" "$err"
+expect_exit 0 "kernels without names" "$MEDLEY" train --quiet --model plain.medley --gram old-a.npy --gram old-b.npy --labels old.lst
+expect_exit 0 "may get names later" both predict plain.medley --gram a=new-a.npy --gram b=new-b.npy
+check "and are found by their order" cmp "$out" named.txt

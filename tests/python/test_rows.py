@@ -260,6 +260,19 @@ class Inputs(InFolder):
             model.predict(frame(X[:, ::-1], ["d", "c", "b", "a"])), model.predict(frame(X, "abcd"))
         )
 
+    def test_kernel_values_in_a_dict_are_matched_by_name(self):
+        X, y = rings(90)
+        K, L = X @ X.T, np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+        new, old = slice(60, None), slice(60)
+        model = MKLClassifier("precomputed").fit({"linear": K[old, old], "rbf": L[old, old]}, y[old])
+        right = model.decision_function({"linear": K[new, old], "rbf": L[new, old]})
+        np.testing.assert_array_equal(model.decision_function({"rbf": L[new, old], "linear": K[new, old]}), right)
+        for words, given in (("X has no kernel 'linear'", {"rbf": L[new, old]}),
+                             ("X has no kernel 'linear'", {"a": K[new, old], "b": L[new, old]}),
+                             ("X has a kernel 'more'", {"linear": K[new, old], "rbf": L[new, old], "more": K[new, old]})):
+            with self.assertRaisesRegex(ValueError, words):
+                model.predict(given)
+
     def test_views_are_matched_by_name(self):
         X, y = rings(60)
         X[:, 1] *= 20
