@@ -9,7 +9,11 @@
 #include "setup/setup.h"
 
 static const double SAME = 1e-7; /* relative difference of objectives that does not matter */
-static const double DEFAULT_SHARE = 0.1; /* of the least strength that leaves out all kernels */
+/* Default strengths, as shares of the least one that leaves out all kernels: of labels, whatever
+ * the rows; of numbers at most that, and over the root of the rows, since noise adds up like that
+ * root where what there is to learn adds up like the rows. */
+static const double DEFAULT_SHARE = 0.1;
+static const double SHARE_OF_ROOT = 0.3;
 
 struct run {
     md_pool pool; /* of the arrays with an entry for each row, kernel or output */
@@ -118,6 +122,10 @@ static medley_status largest_strength(struct run *run, double *largest, double *
 static medley_status choose_strength(struct run *run, medley_error *error)
 {
     md_problem *problem = run->problem;
+    const double rows = (double)problem->example_count;
+    const double share = run->batch.loss->classifies
+                             ? DEFAULT_SHARE
+                             : fmin(DEFAULT_SHARE, SHARE_OF_ROOT / sqrt(rows));
     double largest;
     double scale;
     if (md_options_has_strength(problem->options) || run->batch.square > 0)
@@ -125,7 +133,7 @@ static medley_status choose_strength(struct run *run, medley_error *error)
                            */
     MEDLEY_TRY(largest_strength(run, &largest, &scale, error));
     if (scale > 0)
-        problem->lambda = DEFAULT_SHARE * scale / (run->factor * (double)problem->example_count);
+        problem->lambda = share * scale / (run->factor * rows);
     return MEDLEY_OK;
 }
 
