@@ -38,8 +38,14 @@ medley_status md_run_check(const md_problem *problem, medley_error *error)
             "are not; leave these out, or %s",
             problem->options->certify ? "certify" : "method",
             problem->options->certify ? "that" : "use `method=spom`");
-    if (!problem->options->certify || problem->method->kind->batch ||
-        md_penalty_has_conjugate(problem->penalty))
+    const bool has_bound = !problem->options->certify || problem->method->kind->batch ||
+                           md_penalty_has_conjugate(problem->penalty);
+    if (proves && has_bound && !problem->method->kind->batch)
+        return md_check_definite(problem,
+                                 problem->options->certify ? "leave out `certify`"
+                                                           : "use `method=obscure` or spom",
+                                 error);
+    if (has_bound)
         return MEDLEY_OK;
     return md_fail(error, MEDLEY_USAGE,
                    "`certify` needs a penalty whose conjugate follows from the norms of blocks, "

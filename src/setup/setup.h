@@ -364,6 +364,9 @@ void md_batch_targets(double *y, const md_problem *problem, size_t output);
 /* The kernels anew, in double precision. */
 medley_status md_batch_use_float64(md_problem *problem, medley_error *error);
 
+/* The same for methods without values of whole kernels (definite.c). */
+medley_status md_check_definite(const md_problem *problem, const char *remedy, medley_error *error);
+
 /* Refuses a kernel that is not positive semi-definite. remedy: the end of the sentence; NULL: the
  * least ridge that helps. */
 medley_status md_batch_check_kernels(const md_problem *problem, const char *remedy,

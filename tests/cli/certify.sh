@@ -151,3 +151,16 @@ refuse '--certify has no place in --method average' "average" --method average w
 refuse '--certify has no place in --method best' "best" --method best wave.csv
 expect_exit 2 "a path of l1" "$MEDLEY" path --certify --template chunk --penalty l1 --count 2 --quiet tagged.txt
 expect_text "a path of l1: why" "$unknown l1" "$err"
+
+# ---- kernels that are not positive semi-definite have no certificate ----
+"$MEDLEY" generate ringnorm --rows 80 --output few.csv
+doubtful=(--kernel 'bspline(zeros=0.1)' --C 1 --penalty l2)
+for run in '--method obscure --certify' '--method spom --certify' '--method frank-wolfe' '--method fista --loss logistic'; do
+    # shellcheck disable=SC2086
+    expect_exit 3 "bspline, $run" "$MEDLEY" train --quiet --model none.medley "${doubtful[@]}" $run few.csv
+    expect_text "says why, and what to do" "kernel 'bspline.*' is not positive semi-definite: .*(leave out --certify|use --method obscure or spom)" "$err"
+done
+check "nothing is written" test ! -e none.medley
+expect_exit 0 "without a certificate they are learnt" "$MEDLEY" train --quiet --model some.medley --method obscure "${doubtful[@]}" few.csv
+expect_exit 0 "a column at a time it is one" "$MEDLEY" train --quiet --model some.medley --certify --method spom --views each \
+    --epochs 3 --kernel 'bspline(zeros=0.1)' few.csv
