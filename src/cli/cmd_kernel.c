@@ -10,6 +10,11 @@ static medley_status run_kernel(cli_arguments *arguments, medley_error *error)
     const char *output = cli_value(arguments, "output");
     if (output == NULL)
         return cli_refuse(error, "--output FILE.npy is missing");
+    if (arguments->json && cli_is_standard_output(output))
+        return cli_refuse(error,
+                          "--output %s: the JSON is written to standard output as well; name a "
+                          "file, or leave out --json",
+                          output);
     const double start = cli_clock();
     CLI_TRY(cli_training_options(arguments, &options, error));
     CLI_TRY(cli_load_data(arguments, NULL, &dataset, error));

@@ -122,10 +122,12 @@ static void replace(medley_dataset **dataset, medley_dataset *by)
     *dataset = by;
 }
 
-/* Replaces *dataset by a selection of its rows. */
-static medley_status select_rows(const cli_arguments *arguments, medley_dataset **dataset,
-                                 medley_error *error)
+/* Replaces *dataset by a selection of its rows. A model is shown other rows than those that were
+ * drawn to train it. */
+static medley_status select_rows(const cli_arguments *arguments, const medley_model *model,
+                                 medley_dataset **dataset, medley_error *error)
 {
+    static const unsigned long long APART = 0x6d65646c6579;
     const char *folds = cli_value(arguments, "folds");
     const char *sample = cli_value(arguments, "sample");
     medley_dataset *selected = NULL;
@@ -138,7 +140,8 @@ static medley_status select_rows(const cli_arguments *arguments, medley_dataset 
         return MEDLEY_OK;
     if (!cli_read_count(sample, &count) || count == 0)
         return cli_refuse(error, "--sample='%s' is not a positive whole number", sample);
-    CLI_TRY(medley_dataset_sample(&selected, *dataset, count, seed_of(arguments), error));
+    CLI_TRY(medley_dataset_sample(&selected, *dataset, count,
+                                  seed_of(arguments) + (model != NULL ? APART : 0), error));
     replace(dataset, selected);
     return MEDLEY_OK;
 }
@@ -192,7 +195,7 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
         CLI_TRY(medley_dataset_add_gram_diagonal(*dataset, text, error));
     if ((text = cli_value(arguments, "labels")) != NULL)
         CLI_TRY(medley_dataset_read_labels(*dataset, text, error));
-    return select_rows(arguments, dataset, error);
+    return select_rows(arguments, model, dataset, error);
 }
 
 void cli_warn_of_slow_blas(const cli_arguments *arguments)
@@ -212,6 +215,38 @@ void cli_warn_of_data(cli_sentence warning, const cli_arguments *arguments,
     medley_fit_warning(sentence, sizeof sentence, dataset, options);
     cli_spoken(warning, sentence);
     if (!arguments->quiet && warning[0] != '\0')
+        fprintf(stderr, "medley %s: warning: %s\n", arguments->command->name, warning);
+}
+
+/* Many labels that training does not have are most often those of another column. Numbers to be
+ * predicted are labels, too, and seldom the same. */
+static void warn_of_held_out(cli_sentence warning, const cli_arguments *arguments,
+                             const medley_dataset *train, const medley_dataset *dev)
+{
+    enum { ONE_IN = 20, LEAST_ROWS_OF_A_LABEL = 5, MOST_LABELS = 2000 };
+    const size_t labels = medley_dataset_label_count(train);
+    const size_t rows = medley_dataset_rows(dev);
+    size_t unknown = 0;
+    const char *first = NULL;
+    if (labels == 0 || labels > MOST_LABELS || medley_dataset_label_count(dev) > MOST_LABELS ||
+        labels * LEAST_ROWS_OF_A_LABEL > medley_dataset_rows(train))
+        return;
+    for (size_t d = 0; d < medley_dataset_label_count(dev); d++) {
+        const char *name = medley_dataset_label_name(dev, d);
+        size_t l = 0;
+        while (l < labels && strcmp(medley_dataset_label_name(train, l), name) != 0)
+            l++;
+        for (size_t r = 0; l == labels && r < rows; r++)
+            unknown += medley_dataset_label(dev, r) == (int32_t)d;
+        first = l == labels && first == NULL ? name : first;
+    }
+    if (warning[0] != '\0' || first == NULL || unknown * ONE_IN <= rows)
+        return;
+    snprintf(warning, sizeof(cli_sentence),
+             "%zu of %zu held-out rows have labels that training does not have, such as '%.60s', "
+             "and count as wrong; are the labels in the same column?",
+             unknown, rows, first);
+    if (!arguments->quiet)
         fprintf(stderr, "medley %s: warning: %s\n", arguments->command->name, warning);
 }
 
@@ -280,6 +315,8 @@ medley_status cli_load_training(const cli_arguments *arguments, cli_training *tr
     CLI_TRY(hold_out(arguments, training, error));
     training->seconds_read = cli_clock() - start;
     cli_warn_of_data(training->warning, arguments, training->train, training->options);
+    if (training->dev != NULL)
+        warn_of_held_out(training->warning, arguments, training->train, training->dev);
     return MEDLEY_OK;
 }
 

@@ -149,6 +149,13 @@ medley_status cli_check_outputs(const cli_arguments *arguments, medley_error *er
         if (strcmp(written[i][0], "report") == 0 && cli_is_standard_output(path))
             return cli_refuse(
                 error, "--report %s: results are written to standard output; name a file", path);
+        if (strcmp(written[i][0], "model") == 0 && cli_is_standard_output(path) &&
+            (arguments->json || !arguments->quiet))
+            return cli_refuse(error,
+                              "--model %s: %s is written to standard output as well; %s, or name a "
+                              "file",
+                              path, arguments->json ? "the JSON" : "the summary",
+                              arguments->json ? "leave out --json" : "add --quiet");
         CLI_TRY(cli_check_output(arguments, written[i][0], path, error));
     }
     return MEDLEY_OK;

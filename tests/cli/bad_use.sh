@@ -258,6 +258,30 @@ expect_text "demo: has data of its own" "'mine.csv' was not expected; the demo m
 expect_exit 2 "no rows" "$MEDLEY" generate blobs --rows 0 --output none.csv
 expect_text "no rows: the least" "rows must be at least 1" "$err"
 
+# ---- held-out data, standard output, samples ----
+(echo a,b,kind; for i in $(seq 60); do echo "$((i * 7 % 13)),$((i % 5)),k$((i * 7 % 13 > 6))"; done) >kinds.csv
+sed 's/k[01]$/z/' kinds.csv >strangers.csv
+for command in "train --model near.medley" path; do
+    # shellcheck disable=SC2086
+    expect_exit 0 "$command: held-out labels that training does not have" "$MEDLEY" $command --method spom --dev strangers.csv --json kinds.csv
+    expect_text "$command: are warned of" "warning: 60 of 60 held-out rows have labels that training does not have, such as 'z'" "$err"
+done
+expect_text "in the JSON, too" '"warnings":\["60 of 60 held-out rows' "$out"
+"$MEDLEY" train --model near.medley --method spom --dev kinds.csv kinds.csv >"$out" 2>"$err"
+refute_text "known ones are not" 'held-out rows have' "$err"
+expect_exit 2 "a model and a summary in one place" "$MEDLEY" train --model - kinds.csv
+expect_text "are kept apart" 'summary is written to standard output as well; add --quiet' "$err"
+expect_exit 2 "a model and JSON in one place" "$MEDLEY" train --model /dev/stdout --json kinds.csv
+expect_text "are kept apart, too" 'the JSON is written to standard output as well; leave out --json' "$err"
+expect_exit 0 "a model alone" "$MEDLEY" train --model - --quiet kinds.csv
+cp "$out" alone.medley
+expect_exit 0 "can be read" "$MEDLEY" eval alone.medley kinds.csv
+expect_exit 2 "kernel values and JSON in one place" "$MEDLEY" kernel --output - --json --kernel linear kinds.csv
+awk 'BEGIN { srand(1); print "a,b,kind"; for (i = 0; i < 600; i++) print rand() "," rand() ",k" int(2 * rand()) }' >chance.csv
+"$MEDLEY" train --quiet --model chance.medley --kernel 'rbf(sigma=0.01)' --C 100 --sample 100 chance.csv
+"$MEDLEY" eval --json chance.medley --sample 100 chance.csv >"$out"
+check "a sample to measure on is not the one that was learnt" above 0.75 "$(key accuracy "$out")"
+
 # ---- files that other programs wrote ----
 told() { # told PATTERN WHAT TEXT: a file with this text is refused
     printf "$3" >other.csv
