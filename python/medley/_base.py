@@ -75,6 +75,9 @@ class MedleyEstimator(BaseEstimator):
             told = "fit was interrupted: the model is the one that was learnt so far"
             warnings.warn(told, ConvergenceWarning, stacklevel=3)
             raise interrupt
+        if len(self.weights_) and not np.any(self.weights_):
+            warnings.warn("every block was left out: the model predicts the same for every row; a weaker penalty "
+                          "(larger C) or other kernels may help, if the columns are not constant", stacklevel=3)
         return self
 
     def _bind(self, options):

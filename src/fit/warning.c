@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* medley_fit_warning: numbers taken for classes; a column that numbers the rows, or whose values
- * single precision cannot tell apart; columns of one view that differ so much in spread that
- * kernels see only the widest of them, and that `scale=auto` leaves alone since kernels of
- * histograms need their values. */
+ * single precision cannot tell apart; sparse columns of very different size; columns of one view
+ * that differ so much in spread that kernels see only the widest of them, and that `scale=auto`
+ * leaves alone since kernels of histograms need their values. */
 #include "fit/fit.h"
 
 #include "setup/setup.h"
@@ -149,6 +149,49 @@ static bool look_like_codes(const medley_dataset *dataset)
            dataset->rows >= LEAST_ROWS_OF_A_LABEL * labels;
 }
 
+/* The largest magnitude of every column of sparse rows: of [columns], 0 where nothing is. */
+static void find_largest(float *largest, const md_matrix *matrix)
+{
+    for (size_t i = 0; i < matrix->start[matrix->rows]; i++)
+        largest[matrix->index[i]] = fmaxf(largest[matrix->index[i]], fabsf(matrix->value[i]));
+}
+
+/* Sparse rows are not scaled by themselves, since centring would fill them. */
+static size_t describe_sparse(char *text, size_t size, const medley_dataset *dataset)
+{
+    enum { MOST_COLUMNS = 1 << 20 };
+    medley_error error = {0};
+    char wide[96];
+    char narrow[96];
+    for (size_t t = 0; t < dataset->table_count; t++) {
+        const md_table *table = &dataset->tables[t];
+        const size_t columns = table->features.columns;
+        MD_OWNED(free) float *largest = NULL;
+        if (!md_matrix_is_sparse(&table->features) || table->features.rows == 0 ||
+            columns > MOST_COLUMNS || md_new(&largest, columns, sizeof *largest, &error) < 0)
+            continue;
+        find_largest(largest, &table->features);
+        size_t most = 0;
+        size_t least = 0;
+        for (size_t c = 0; c < columns; c++) {
+            most = largest[c] > largest[most] ? c : most;
+            least =
+                largest[c] > 0 && (largest[least] == 0 || largest[c] < largest[least]) ? c : least;
+        }
+        if (columns == 0 || (double)largest[most] <= MOST_RATIO * (double)largest[least])
+            continue;
+        const int length =
+            snprintf(text, size,
+                     "sparse columns differ much in size (column %s goes up to %.3g, column %s to "
+                     "%.3g) and are not scaled; kernels see the largest of them only, so use "
+                     "`scale=maxabs`, or `scale=none` if that is meant",
+                     column_name(wide, table, most), (double)largest[most],
+                     column_name(narrow, table, least), (double)largest[least]);
+        return length > 0 ? (size_t)length : 0;
+    }
+    return 0;
+}
+
 /* Many whole numbers that are taken for classes, and could be meant as numbers. */
 static size_t describe_classes(char *text, size_t size, const medley_dataset *dataset)
 {
@@ -216,6 +259,8 @@ size_t medley_fit_warning(char *text, size_t size, const medley_dataset *train,
         length = describe_numbers(text, size, train);
     if ((task->about.takes & MD_TAKES_KERNELS) != 0 && length == 0)
         length = describe_coarse(text, size, train);
+    if ((task->about.takes & MD_TAKES_KERNELS) != 0 && length == 0 && asked->scale == NULL)
+        length = describe_sparse(text, size, train);
     if (length > 0)
         return length;
     if (asked->scale != NULL || (task->about.takes & MD_TAKES_KERNELS) == 0 ||

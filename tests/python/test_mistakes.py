@@ -49,6 +49,18 @@ class Rows(Mistakes):
             self.assertEqual(MKLClassifier("chi2", scale="minmax").fit(X, y).scale_, "minmax")
             medley.tune(X, y, {"scale": [None, "minmax"]}, cv=2, refit=False)
 
+    def test_models_of_nothing_and_uneven_sparse_columns_are_warned_of(self):
+        X, y = self.X, self.y
+        with self.assertWarnsRegex(UserWarning, "every block was left out"):
+            self.fit("rbf(auto)", lambda_=1e6)
+        uneven = sparse.csr_matrix(X * np.where(np.arange(X.shape[1]) == 0, 1e5, 1))
+        with self.assertWarnsRegex(UserWarning, "use scale='maxabs'"):
+            MKLClassifier("rbf(auto)").fit(uneven, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            MKLClassifier("rbf(auto)", scale="maxabs").fit(uneven, y)
+            MKLClassifier("rbf(auto)").fit(sparse.csr_matrix(X), y)
+
     def test_missing_labels_are_no_class(self):
         X, half = self.X, len(self.X) // 2
         texts = ["a"] * half + ["b"] * (half - 1)
