@@ -236,18 +236,34 @@ def templates():
     picture.save("templates.svg")
 
 
+# What the parser is asked about: word, lemma, tags, features.
+SENTENCE = """Julia Julia PROPN NNP Number=Sing
+walked walk VERB VBD Tense=Past|VerbForm=Fin
+across across ADP IN _
+the the DET DT _
+old old ADJ JJ Degree=Pos
+bridge bridge NOUN NN Number=Sing
+and and CCONJ CC _
+called call VERB VBD Tense=Past|VerbForm=Fin
+her her PRON PRP$ Poss=Yes|PronType=Prs
+neighbour neighbour NOUN NN Number=Sing
+. . PUNCT . _"""
+
+
 def tree():
     """A sentence that a parser has read, with its arcs."""
-    medley("generate", "treebank", "--rows", 300, "--output", "train.conllu")
-    medley("generate", "treebank", "--rows", 60, "--seed", 2, "--output", "new.conllu")
-    train("train.conllu")
-    sentences = [[line.split("\t") for line in block.splitlines() if line[:1].isdigit()]
-                 for block in medley("predict", "--model", "m.medley", "new.conllu").split("\n\n")]
-    words = [w for w in max((s for s in sentences if 6 <= len(s) <= 11), key=len)
-             if w[0].isdigit()]
+    medley("generate", "treebank", "--rows", 1000, "--output", "train.conllu")
+    train("--order", 2, "train.conllu")
+    columns = [word.split() for word in SENTENCE.splitlines()]
+    Path("new.conllu").write_text("".join(
+        "\t".join([str(index), *word, "_", "_", "_", "_"]) + "\n"
+        for index, word in enumerate(columns, 1)) + "\n", encoding="utf-8")
+    words = [line.split("\t")
+             for line in medley("predict", "--model", "m.medley", "new.conllu").splitlines() if line]
     step = 64
-    picture = Picture(40 + step * len(words), 190, "A parsed sentence")
-    base = 140
+    longest = max(abs(int(word[0]) - int(word[6])) for word in words if word[6] != "0")
+    base = 40 + 18 * longest
+    picture = Picture(40 + step * len(words), base + 50, "A parsed sentence")
     for index, word in enumerate(words):
         x, head = 40 + index * step, int(word[6])
         picture.text(x, base + 18, word[1], "mid")
@@ -258,7 +274,7 @@ def tree():
             continue
         to = 40 + (head - 1) * step
         to += 5 if to < x else -5
-        high = 16 + 18 * abs(index + 1 - head)
+        high = 16 + 24 * abs(index + 1 - head)
         picture.path(f"M{to},{base}C{to},{base - high} {x},{base - high} {x},{base}", "line la")
         picture.line([(x - 3, base - 6), (x, base), (x + 3, base - 6)], "line la")
         picture.text((x + to) / 2, base - 0.75 * high - 3, word[7], "small mid")

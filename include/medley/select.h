@@ -83,9 +83,9 @@ typedef struct medley_tuning {
  * are stratified by label; sequences and sentences stay whole. What kernels learn
  * from data (widths, scalings, traces, means) comes from the training rows of each fold, so a fold
  * is what medley_fit makes of these rows alone, and the table does not depend on memory or threads.
- * MEDLEY_STOPPED: *tuning has the folds that were finished until then (numbered anew), or is NULL
- * where none was, where all combinations failed in them, or where several ranks were at work. Free
- * with medley_tuning_free.
+ * MEDLEY_STOPPED: *tuning has the folds that were finished until then (numbered anew); if none was,
+ * one fold, where combinations that were not tried yet have a problem. It is NULL if nothing was
+ * learnt by then, or if several ranks were at work. Free with medley_tuning_free.
  */
 MEDLEY_API MEDLEY_CHECKED medley_status
 medley_tune(medley_tuning **tuning, const medley_dataset *dataset, const medley_options *options,

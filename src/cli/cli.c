@@ -402,19 +402,31 @@ static int print_help_group(const cli_command *command, const char *group)
     if (cli_print_options(command, group, stdout))
         return finish(command, CLI_OK);
     size_t count = 1;
+    char known[256] = "";
+    char *end = known;
     for (size_t g = 0; count < MOST_GROUPS && cli_groups[g].name != NULL; g++)
-        if (cli_has_group(command, cli_groups[g].name))
+        if (cli_has_group(command, cli_groups[g].name)) {
             names[count++] = cli_groups[g].name;
+            end = stpcpy(stpcpy(end, cli_groups[g].name), ", ");
+        }
     const char *nearest = medley_nearest_name(group, names);
-    cli_refuse(&error, "--help=%s: medley %s has no such group of options; %s%s", group,
-               command->name, nearest != NULL ? "did you mean --help=" : "--help=all has all",
-               nearest != NULL ? nearest : "");
+    cli_refuse(&error, "--help=%s: medley %s has no such group of options; %s%s%s", group,
+               command->name, nearest != NULL ? "did you mean --help=" : "there are ",
+               nearest != NULL ? nearest : known, nearest != NULL ? "?" : "and all");
     return fail(&arguments, &error);
+}
+
+static int print_version(void)
+{
+    printf("medley %s\nBLAS: %s\nvectors: %s\n", medley_version(), medley_blas(), medley_vectors());
+    return finish(NULL, CLI_OK);
 }
 
 /* NOLINTBEGIN(clang-analyzer-unix.Malloc): the analyser does not follow cleanup */
 static int run_command(const cli_command *command, int count, char **words)
 {
+    if (asks_for(count, words, "--version") || asks_for(count, words, "-V"))
+        return print_version();
     if (asks_for(count, words, "--help") || asks_for(count, words, "-h")) {
         cli_print_help(command, stdout);
         return finish(command, CLI_OK);
@@ -463,11 +475,8 @@ int cli_main(int count, char **words)
         return finish(NULL, helps ? CLI_OK : CLI_USAGE);
     }
     const char *name = words[helps ? 2 : 1];
-    if (cli_is_any(name, version)) {
-        printf("medley %s\nBLAS: %s\nvectors: %s\n", medley_version(), medley_blas(),
-               medley_vectors());
-        return finish(NULL, CLI_OK);
-    }
+    if (cli_is_any(name, version))
+        return print_version();
     char *ask_help[] = {(char[]){"--help"}};
     const char *names[MOST_COMMANDS + 1] = {NULL};
     for (size_t i = 0; i < MOST_COMMANDS && cli_commands[i] != NULL; i++) {

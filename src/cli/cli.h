@@ -344,6 +344,9 @@ medley_status cli_check_output(const cli_arguments *arguments, const char *optio
  * must not go to standard output, where the results go. */
 medley_status cli_check_outputs(const cli_arguments *arguments, medley_error *error);
 
+/* With --quiet nothing is printed beside what goes to a file, but for what was interrupted. */
+bool cli_is_silent(const cli_arguments *arguments);
+
 /* And can they be written? It is better to know before an hour of work than after it. */
 medley_status cli_check_writable(const cli_arguments *arguments, medley_error *error);
 

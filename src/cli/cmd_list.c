@@ -38,28 +38,40 @@ static void print_kind(const char *kind, bool json)
         json_close(stdout, ']');
 }
 
+static medley_status check_kind(const char *wanted, const char *const *kinds, medley_error *error)
+{
+    if (cli_is_any(wanted, kinds))
+        return MEDLEY_OK;
+    const char *nearest = medley_nearest_name(wanted, kinds);
+    return cli_refuse(error,
+                      "there is no list of '%s'; %s%s%sthere are kernels, penalties, losses, "
+                      "methods, formats, generators, structures, templates and tasks",
+                      wanted, nearest ? "did you mean '" : "", nearest ? nearest : "",
+                      nearest ? "'? " : "");
+}
+
+static bool is_wanted(const cli_arguments *arguments, const char *kind)
+{
+    for (size_t w = 0; w < arguments->word_count; w++)
+        if (strcmp(arguments->words[w], kind) == 0)
+            return true;
+    return arguments->word_count == 0;
+}
+
 static medley_status run_list(cli_arguments *arguments, medley_error *error)
 {
     const char *const *kinds = medley_list_kinds();
-    const char *wanted = arguments->word_count > 0 ? arguments->words[0] : NULL;
-    if ((wanted != NULL && !cli_is_any(wanted, kinds)) || arguments->word_count > 1) {
-        const char *nearest = wanted ? medley_nearest_name(wanted, kinds) : NULL;
-        return cli_refuse(error,
-                          "there is no list of '%s'; %s%s%sthere are kernels, penalties, losses, "
-                          "methods, formats, generators, structures, templates and tasks",
-                          wanted, nearest ? "did you mean '" : "", nearest ? nearest : "",
-                          nearest ? "'? " : "");
-    }
+    for (size_t w = 0; w < arguments->word_count; w++)
+        CLI_TRY(check_kind(arguments->words[w], kinds, error));
     if (arguments->json)
         json_open(stdout, NULL, '{');
     for (size_t i = 0; kinds[i] != NULL; i++)
-        if (wanted == NULL || strcmp(kinds[i], wanted) == 0)
+        if (is_wanted(arguments, kinds[i]))
             print_kind(kinds[i], arguments->json);
-    if (arguments->json) {
+    if (arguments->json)
         json_end(stdout);
-    } else if (wanted == NULL || strcmp(wanted, "kernels") == 0) {
+    else if (is_wanted(arguments, "kernels"))
         printf("\nEvery kernel also takes norm=none|diag|trace|center, and @VIEW after it.\n");
-    }
     return MEDLEY_OK;
 }
 
@@ -68,7 +80,7 @@ static const char *const examples[] = {"all kernels with their options", "medley
 
 const cli_command cli_command_list = {
     .name = "list",
-    .usage = "[KIND]",
+    .usage = "[KIND...]",
     .summary = "list kernels, penalties, losses, methods, formats, generators",
     .description =
         "Lists what can be chosen by name, with formulas, options and their defaults. KIND is "

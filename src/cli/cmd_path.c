@@ -232,7 +232,7 @@ static medley_status run_path(cli_arguments *arguments, medley_error *error)
     CLI_TRY(write_files(arguments, &run, error));
     if (arguments->json)
         print_json(stdout, &run);
-    else
+    else if (!cli_is_silent(arguments))
         print_text(arguments, &run);
     return MEDLEY_OK;
 }
@@ -269,7 +269,7 @@ static const char *const examples[] = {
 
 const cli_command cli_command_path = {
     .name = "path",
-    .usage = "[--count N] [--ratio X] [--holdout SHARE] [options] DATA",
+    .usage = "[--count N] [--holdout SHARE] [options] DATA [MODEL.medley]",
     .summary = "models from a strong to a weak penalty: which blocks come in when",
     .description =
         "Learns a model for each of a series of lambdas, from strong to weak, on kernels and "
@@ -285,6 +285,7 @@ const cli_command cli_command_path = {
         "Ctrl-C shows the path as far as it went.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .model = CLI_WRITES_MODEL,
     .together = true,
     .examples = examples,
     .run = run_path,

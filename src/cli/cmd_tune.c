@@ -112,9 +112,9 @@ static medley_status tune(cli_arguments *arguments, struct run *run, size_t fold
     cli_progress_end(&progress);
     arguments->interrupted = status == MEDLEY_STOPPED;
     if (arguments->interrupted && run->tuning == NULL)
-        return cli_error(error, MEDLEY_FAILED,
-                         "interrupted before there was a fold in which every combination was tried "
-                         "and one could be learnt; there is no result");
+        return cli_error(
+            error, MEDLEY_FAILED,
+            "interrupted before a combination was learnt and measured; there is no result");
     CLI_TRY(status);
     const char *rule = cli_value(arguments, "choose");
     run->chosen =
@@ -231,21 +231,24 @@ static medley_status check_arguments(const cli_arguments *arguments, size_t *fol
 }
 
 /* What follows the tuning, whose table is printed at once: this may take long, or fail. */
-static medley_status use_result(cli_arguments *arguments, struct run *run, medley_error *error)
+static medley_status use_result(cli_arguments *arguments, struct run *run, size_t folds,
+                                medley_error *error)
 {
     const bool stopped = arguments->interrupted; /* then the table is all there is */
     const char *model = stopped ? NULL : cli_value(arguments, "model");
     const char *table = cli_value(arguments, "output");
-    const char *report = stopped ? NULL : cli_value(arguments, "report");
-    if (!arguments->json)
+    const char *report = cli_value(arguments, "report");
+    const bool silent = arguments->json || cli_is_silent(arguments);
+    if (!silent)
         print_tuning(run);
     if (stopped && !arguments->json)
-        printf("interrupted: these are the folds that were finished; no model is learnt\n");
+        printf("interrupted: this is what was finished, in %zu of %zu folds; no model is learnt\n",
+               run->tuning->fold_count, folds);
     if (table != NULL)
         CLI_TRY(cli_write_text(table, cli_csv_tuning, run->tuning, error));
     if (model != NULL)
         CLI_TRY(fit(arguments, run, model, error));
-    if (model != NULL && !arguments->json)
+    if (model != NULL && !silent)
         print_model(run, model, arguments->interrupted);
     return report != NULL ? write_report(arguments, run, report, error) : MEDLEY_OK;
 }
@@ -264,7 +267,7 @@ static medley_status run_tune(cli_arguments *arguments, medley_error *error)
     if (!is_varied(&run, "scale"))
         cli_warn_of_data(run.warning, arguments, run.data, run.options);
     CLI_TRY(tune(arguments, &run, folds, error));
-    const medley_status status = use_result(arguments, &run, error);
+    const medley_status status = use_result(arguments, &run, folds, error);
     run.seconds_total = cli_clock() - start;
     if (arguments->json)
         print_json(arguments, &run, status < 0 ? error : NULL);
@@ -310,7 +313,7 @@ static const char *const examples[] = {
 
 const cli_command cli_command_tune = {
     .name = "tune",
-    .usage = "[--cv K] [--model FILE] [options, any as a list] DATA",
+    .usage = "[--cv K] [options, any as a list] DATA [MODEL.medley]",
     .summary = "choose options by cross-validation",
     .description =
         "Tries every combination of the training options that are given as lists, each in K folds, "
@@ -328,10 +331,10 @@ const cli_command cli_command_tune = {
         "each optimum, certified as ever, the start of the next: fold scores are those of optima "
         "within --gap, and can move a little with the other values of a list. Online methods "
         "learn each one anew, as the final model is learnt. A combination that cannot be learnt is "
-        "a line with "
-        "its reason. Ctrl-C during the tuning ends it without a result.",
+        "a line with its reason. Ctrl-C shows what was finished.",
     .options = options,
     .groups = CLI_TRAINING | CLI_DATA | CLI_ROWS | CLI_RUN,
+    .model = CLI_WRITES_MODEL,
     .together = true,
     .examples = examples,
     .run = run_tune,

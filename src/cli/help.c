@@ -124,10 +124,12 @@ static void print_overview(FILE *file)
             medley_version());
     for (size_t i = 0; cli_commands[i] != NULL; i++)
         fprintf(file, "  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
-    fprintf(file,
-            "\nStart with 'medley demo'. 'medley COMMAND --help' explains each with examples.\n"
-            "Exit codes: %s.\n",
-            cli_exit_codes);
+    fprintf(
+        file,
+        "\nStart with 'medley demo'. 'medley COMMAND --help' (or -h) explains each with examples,\n"
+        "'medley --version' (or -V) tells the version.\n"
+        "Exit codes: %s.\n",
+        cli_exit_codes);
 }
 
 /* Which groups there are besides. */
@@ -162,5 +164,5 @@ void cli_print_help(const cli_command *command, FILE *file)
     }
     if (has_many)
         print_groups(command, file);
-    fprintf(file, "\nexit codes: %s\n", cli_exit_codes);
+    fprintf(file, "\nalso: -h, --help; -V, --version\nexit codes: %s\n", cli_exit_codes);
 }

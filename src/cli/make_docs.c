@@ -170,7 +170,7 @@ static void print_bash(FILE *file)
                   "    case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
         cli_option option;
-        fprintf(file, "    %s) options=\"--help", cli_commands[i]->name);
+        fprintf(file, "    %s) options=\"--help --version", cli_commands[i]->name);
         for (size_t j = 0; cli_option_at(cli_commands[i], j, &option); j++)
             fprintf(file, " --%s", option.name);
         for (size_t k = 0; word_at(cli_commands[i], k) != NULL; k++)
@@ -188,10 +188,17 @@ static void print_bash(FILE *file)
 static void print_zsh_arguments(FILE *file, const cli_command *command)
 {
     cli_option option;
-    fprintf(file, " \\\n            '--help[show the options]'");
+    fprintf(file, " \\\n            '(-h --help)'{-h,--help}'[show the options]'"
+                  " \\\n            '(-V --version)'{-V,--version}'[show the version]'");
     for (size_t j = 0; cli_option_at(command, j, &option); j++) {
-        fprintf(file, " \\\n            '%s--%s%s[", option.repeatable ? "*" : "", option.name,
-                option.argument[0] ? "=" : "");
+        const char letter = cli_letter(option.name);
+        const char *value = option.argument[0] ? "=" : "";
+        fprintf(file, " \\\n            ");
+        if (letter != '\0') /* -m FILE, -mFILE, --model FILE or --model=FILE */
+            fprintf(file, "'(-%c --%s)'{-%c%s,--%s%s}'[", letter, option.name, letter,
+                    value[0] ? "+" : "", option.name, value);
+        else
+            fprintf(file, "'%s--%s%s[", option.repeatable ? "*" : "", option.name, value);
         print_quoted(file, option.help, "[]:\\");
         fprintf(file, "]");
         if (option.argument[0] != '\0') {
@@ -230,11 +237,12 @@ static void print_zsh(FILE *file)
     fprintf(file, "    esac\n}\n_medley \"$@\"\n");
 }
 
-static void print_fish_line(FILE *file, const char *command, const char *option, const char *needs,
-                            const char *help)
+static void print_fish_line(FILE *file, const char *command, const char *option, char letter,
+                            const char *needs, const char *help)
 {
-    fprintf(file, "complete -c medley -n '__fish_seen_subcommand_from %s' -l %s%s -d '", command,
-            option, needs);
+    const char short_option[] = {' ', '-', 's', ' ', letter, '\0'};
+    fprintf(file, "complete -c medley -n '__fish_seen_subcommand_from %s' -l %s%s%s -d '", command,
+            option, letter != '\0' ? short_option : "", needs);
     print_quoted(file, help, "\\");
     fprintf(file, "'\n");
 }
@@ -248,10 +256,11 @@ static void print_fish(FILE *file)
         fprintf(file, "complete -c medley -n __fish_use_subcommand -f -a %s -d '", command->name);
         print_quoted(file, command->summary, "\\");
         fprintf(file, "'\n");
-        print_fish_line(file, command->name, "help", "", "show the options");
+        print_fish_line(file, command->name, "help", 'h', "", "show the options");
+        print_fish_line(file, command->name, "version", 'V', "", "show the version");
         for (size_t j = 0; cli_option_at(command, j, &option); j++)
-            print_fish_line(file, command->name, option.name, option.argument[0] ? " -r" : "",
-                            option.help);
+            print_fish_line(file, command->name, option.name, cli_letter(option.name),
+                            option.argument[0] ? " -r" : "", option.help);
         for (size_t k = 0; word_at(command, k) != NULL; k++)
             fprintf(file, "complete -c medley -n '__fish_seen_subcommand_from %s' -f -a %s\n",
                     command->name, word_at(command, k));

@@ -176,6 +176,14 @@ medley_status cli_check_writable(const cli_arguments *arguments, medley_error *e
     return MEDLEY_OK;
 }
 
+bool cli_is_silent(const cli_arguments *arguments)
+{
+    bool any = false;
+    for (size_t i = 0; i < WRITTEN; i++)
+        any = any || written_by(arguments, i) != NULL;
+    return any && arguments->quiet && !arguments->json && !arguments->interrupted;
+}
+
 /* What is printed, in memory of ours: open_memstream loses it where it cannot be made smaller. */
 struct gathered {
     char *text;

@@ -17,7 +17,7 @@ static const cli_option data_options[] = {
      "labels from a file of their own (npy, idx or one a line); a table has a label column "
      "then only if it is called label, class, target or y",
      .group = "data"},
-    {"header", "yes|no|auto", "auto", "does the CSV file start with a line of names?",
+    {"header", "yes|no|auto", "auto", "whether the CSV file starts with a line of names",
      .group = "data"},
     {"view", "NAME=FILE[:COLUMNS]", "",
      "another file with the same rows in the same order, or some of its columns; with views DATA "
@@ -55,7 +55,8 @@ static const cli_option rows_options[] = {
 
 static const cli_option run_options[] = {
     {"quiet", "", "",
-     "no progress, no warning; train and report say nothing at all once the file is written",
+     "no progress, no warning; train, tune, path and report print nothing at all if they write a "
+     "file",
      .group = "output", .brief = "print nothing but what goes wrong"},
     {"json", "", "", "print one JSON object instead of text", .group = "output"},
     {0}};

@@ -10,8 +10,8 @@ medley_status md_folds_make(int32_t **part, const medley_dataset *dataset, size_
     MD_OWNED(free) int32_t *units = NULL;
     MD_OWNED(free) int32_t *rows = NULL;
     if (folds < 2)
-        return md_fail(error, MEDLEY_USAGE,
-                       "cross-validation needs at least 2 folds, not %zu", folds);
+        return md_fail(error, MEDLEY_USAGE, "cross-validation needs at least 2 folds, not %zu",
+                       folds);
     MEDLEY_TRY(md_new(&units, sequences > 0 ? sequences : dataset->rows, sizeof *units, error));
     MEDLEY_TRY(md_new(&rows, dataset->rows, sizeof *rows, error));
     MEDLEY_TRY(md_dataset_divide(units, dataset, folds, seed - 1, error));

@@ -46,6 +46,7 @@ static void clear_tuner(md_tuner *tuner)
         free(tuner->cells[c].failure);
     free(tuner->attempts);
     free(tuner->cells);
+    free(tuner->counts);
     pthread_mutex_destroy(&tuner->lock);
 }
 
@@ -56,6 +57,7 @@ static medley_status prepare(md_tuner *tuner, const struct owner *owner,
     const size_t trials = owner->grid.trial_count;
     MEDLEY_TRY(md_new(&tuner->attempts, trials, sizeof *tuner->attempts, error));
     MEDLEY_TRY(md_new(&tuner->cells, trials * tuner->folds, sizeof *tuner->cells, error));
+    MEDLEY_TRY(md_new(&tuner->counts, tuner->folds, sizeof *tuner->counts, error));
     for (size_t t = 0; t < trials; t++)
         MEDLEY_TRY(
             medley_tuning_options(&tuner->attempts[t].options, &owner->tuning, t, options, error));
@@ -97,14 +99,32 @@ static medley_status make_owner(struct owner *owner, const medley_choice *choice
 
 /* ---- the result ---- */
 
-/* Has every trial been tried in this fold? Only such folds count, so that all trials are judged by
- * the same rows. */
-static bool is_finished(const md_tuner *tuner, size_t fold)
+static size_t count_tried(const md_tuner *tuner, size_t fold)
 {
-    size_t t = 0;
-    while (t < tuner->grid->trial_count && md_tuner_cell(tuner, t, fold)->noted)
-        t++;
-    return t == tuner->grid->trial_count;
+    size_t tried = 0;
+    for (size_t t = 0; t < tuner->grid->trial_count; t++)
+        tried += md_tuner_cell(tuner, t, fold)->noted;
+    return tried;
+}
+
+/* Folds count in which all trials were tried, so that all are judged by the same rows; if the
+ * tuning was interrupted before there was one, the fold that got farthest. */
+static size_t choose_folds(md_tuner *tuner)
+{
+    size_t whole = 0;
+    size_t most = 0;
+    size_t farthest = 0;
+    for (size_t f = 0; f < tuner->folds; f++) {
+        const size_t tried = count_tried(tuner, f);
+        tuner->counts[f] = tried == tuner->grid->trial_count;
+        whole += tuner->counts[f];
+        farthest = tried > most ? f : farthest;
+        most = tried > most ? tried : most;
+    }
+    if (whole > 0 || most == 0)
+        return whole;
+    tuner->counts[farthest] = true;
+    return 1;
 }
 
 static void summarise(struct owner *owner, const md_tuner *tuner, size_t t)
@@ -116,9 +136,13 @@ static void summarise(struct owner *owner, const md_tuner *tuner, size_t t)
     size_t learnt = 0;
     for (size_t f = 0; f < tuner->folds; f++) {
         md_cell *cell = md_tuner_cell(tuner, t, f);
-        if (!is_finished(tuner, f))
+        if (!tuner->counts[f])
             continue;
-        *scores++ = cell->code < 0 ? NAN : cell->score;
+        *scores++ = cell->noted && cell->code >= 0 ? cell->score : NAN;
+        if (!cell->noted) {
+            trial->problem = "the tuning was interrupted before it was tried";
+            continue;
+        }
         if (cell->code >= 0) {
             active += cell->active;
             seconds += cell->seconds;
@@ -189,12 +213,9 @@ static medley_status tune(struct owner *owner, const medley_dataset *dataset, co
                       .began = md_clock_seconds()};
     MEDLEY_TRY(prepare(&tuner, owner, options, how, error));
     const medley_status status = md_tuner_run(&tuner, error);
-    size_t finished = 0;
     const bool all_known = status == MEDLEY_OK || medley_comm_size(tuner.comm) == 1;
-    for (size_t f = 0; all_known && f < tuner.folds; f++)
-        finished += is_finished(&tuner, f);
-    owner->tuning.fold_count = finished;
-    if (status < 0 || finished == 0)
+    owner->tuning.fold_count = all_known ? choose_folds(&tuner) : 0;
+    if (status < 0 || owner->tuning.fold_count == 0)
         return status;
     MEDLEY_TRY(finish(owner, &tuner, error));
     return status;

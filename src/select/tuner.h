@@ -30,6 +30,7 @@ typedef struct md_tuner {
     const int32_t *part;  /* [rows] */
     md_attempt *attempts; /* [grid->trial_count] */
     md_cell *cells;       /* [grid->trial_count][folds] */
+    bool *counts;         /* [folds] in the result */
     size_t threads, memory;
     medley_comm *comm; /* folds are divided among its ranks */
 

@@ -28,10 +28,20 @@ for command in $commands; do
     check "$command's manual has every option" test ! -s missing
     for option in $(cat options); do
         grep -q -- "_from $command' -l ${option#--} " "$MEDLEY_BUILD/man/medley.fish" &&
-            sed -n "/^    $command)/,/;;/p" "$MEDLEY_BUILD/man/medley.zsh" | grep -Eq -- "'\*?$option=?\[" ||
+            sed -n "/^    $command)/,/;;/p" "$MEDLEY_BUILD/man/medley.zsh" | grep -Eq -- "['\*,]$option=?(\}')?\[" ||
             echo "$option"
     done >missing
     check "so have its completions for fish and zsh" test ! -s missing
+    "$MEDLEY" "$command" --help=all | sed -nE 's/^  -(.), --([a-z]+).*/\1 \2/p' >letters
+    printf 'h help\nV version\n' >>letters
+    while read -r letter option; do
+        grep -q -- "_from $command' -l $option -s $letter " "$MEDLEY_BUILD/man/medley.fish" &&
+            sed -n "/^    $command)/,/;;/p" "$MEDLEY_BUILD/man/medley.zsh" |
+            grep -Eq -- "\{-$letter\+?,--$option=?\}" || echo "$letter"
+    done <letters >missing
+    check "and letters" test ! -s missing
+    expect_exit 0 "medley $command -V" "$MEDLEY" "$command" -V
+    expect_text "tells the version" '^medley [0-9]' "$out"
 done
 
 # ---- groups ----
@@ -47,6 +57,8 @@ check "everyday options are about fifteen" test "$("$MEDLEY" train --help | grep
 expect_exit 2 "no such group" "$MEDLEY" train --help=kernel
 expect_text "the nearest is named" 'did you mean --help=kernels' "$err"
 expect_exit 2 "a group of other commands" "$MEDLEY" inspect --help=trees
+expect_exit 2 "one that is like none" "$MEDLEY" train --help=views
+expect_text "all are named" 'there are data, kernels, .*, output, and all' "$err"
 
 # ---- letters ----
 for command in train predict eval tune path kernel; do
@@ -75,6 +87,13 @@ expect_exit 0 "inspect --model" "$MEDLEY" inspect --model "$work/four.medley"
 expect_exit 0 "report --model" "$MEDLEY" report --model "$work/four.medley" "$work/four.csv" -o "$work/four.html"
 expect_exit 0 "train DATA MODEL" "$MEDLEY" train "$work/four.csv" "$work/second.medley"
 check "it is written" test -s "$work/second.medley"
+cat "$work"/four.csv{,,,,} | awk 'NR == 1 || !/label/' >"$work/twenty.csv"
+for command in "tune --cv 2 --C 1,2" "path --count 3"; do
+    rm -f "$work/third.medley"
+    expect_exit 0 "$command -q DATA MODEL" "$MEDLEY" $command -q "$work/twenty.csv" "$work/third.medley"
+    check "it is written" test -s "$work/third.medley"
+    check "and nothing is printed" bash -c '[ -z "$(cat "$1" "$2")" ]' - "$out" "$err"
+done
 expect_exit 2 "two files of data" "$MEDLEY" train "$work/four.csv" "$work/other.csv"
 check "a file of data is not taken for a model" cmp "$work/four.csv" "$work/other.csv"
 expect_exit 3 "predict without a model" "$MEDLEY" predict "$work/four.csv"

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
-path() { "$MEDLEY" path --quiet "$@"; }
+path() { "$MEDLEY" path "$@"; }
 json() { python3 -c "import json,sys; d=json.load(open(sys.argv[1])); sys.exit(not ($2))" "$1"; }
 
 "$MEDLEY" generate ringnorm --rows 150 --output ring.csv

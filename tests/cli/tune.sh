@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 cd "$work" || exit 1
 
-tune() { "$MEDLEY" tune --quiet "$@"; }
+tune() { "$MEDLEY" tune "$@"; }
 parses() { python3 -c 'import json,sys; json.load(open(sys.argv[1]))' "$1"; }
 json() { python3 -c "import json,sys; d=json.load(open(sys.argv[1])); sys.exit(not ($2))" "$1"; }
 
@@ -217,7 +217,7 @@ expect_text "is an HTML file" '<html' r.html
 
 # ---- interruption ----
 rm -f m.medley
-"$MEDLEY" tune --C 1..1000:40 --method spom --epochs 2000 --eta0 1 --model m.medley --output t.csv \
+"$MEDLEY" tune --C 1..1000:40 --method spom --epochs 500000 --eta0 1 --model m.medley --output t.csv \
     wave.csv >"$out" 2>"$err" &
 for _ in $(seq 300); do # until it has begun
     grep -q '^tuning' "$err" && break
@@ -238,9 +238,18 @@ expect_text "of ranges" 'C 0\.01\.\.100' "$out"
     while ! grep -qE 'tuning ([1-9][0-9]|[5-9])/' stopped.err && kill -0 "$pid"; do sleep 0.1; done
     kill -INT "$pid"; wait "$pid"; echo $? >stopped.code)
 check "an interrupted tuning ends with 130" grep -qx 130 stopped.code
-expect_text "it prints what is finished" '^interrupted: these are the folds that were finished' stopped.out
+expect_text "it prints what is finished" '^interrupted: this is what was finished, in [0-9]+ of 60 folds' stopped.out
 expect_text "as a table" '^0\.1 +[0-9.]+ %' stopped.out
 check "no model is written" test ! -e never.medley
+("$MEDLEY" tune --method spom --epochs 2000 --C 0.01..100:8 --cv 2 --kernel rbf --threads 1 --report early.html long.csv \
+    >early.out 2>early.err & pid=$!
+    while ! grep -qE 'tuning [1-5]/16' early.err && kill -0 "$pid"; do sleep 0.1; done
+    kill -INT "$pid"; wait "$pid"; echo $? >early.code)
+check "one that is interrupted in its first fold ends with 130" grep -qx 130 early.code
+expect_text "it prints what was tried" '^[0-9.]+ +[0-9.]+ %' early.out
+expect_text "and what was not" '^[0-9.]+ +failed: the tuning was interrupted before it was tried' early.out
+expect_text "in one fold" '^interrupted: this is what was finished, in 1 of 2 folds' early.out
+expect_text "the report has it, too" 'interrupted before it was tried' early.html
 
 # ---- the best value at the end of those that were tried ----
 expect_exit 0 "tune with penalties that are too strong" tune --C 0.04,0.1,0.3 --loss logistic ring.csv
