@@ -281,13 +281,15 @@ static bool settle_others(const card_scores *s, char *message)
 }
 
 /* Sends changes, and where values of their rows are, or where they go. rows: of the bank, NULL:
- * others. */
+ * others. A portion is added up by itself: it ends at a place that does not depend on how many rows
+ * are kept, or scores would depend on the memory that is free. Of what is added once and for all,
+ * as row sums are, nothing is kept. */
 bool card_send(card_scores *s, const size_t *rows, size_t count, const float *change,
                card_rows left, bool precise, char *message)
 {
     card_bank *bank = s->bank;
     const size_t changes = (size_t)s->slots * s->labels * count;
-    const bool keeps = rows != NULL && precise == bank->precise;
+    const bool keeps = rows != NULL && s->most_open > 0 && precise == bank->precise;
     if (settle_others(s, message) || card_settle(s, message) || take_turn(s, message))
         return true;
     const parcel here = open_parcel(s->sent[s->turn], count, changes);
@@ -298,18 +300,17 @@ bool card_send(card_scores *s, const size_t *rows, size_t count, const float *ch
     memcpy(here.change, change, changes * sizeof(float));
     memset(portions, 0, sizeof *portions);
     for (size_t i = 0; i < count; i++) {
+        if (i > 0 && i % s->scratch_rows == 0) { /* what is not kept must be added up first */
+            in_scratch = 0;
+            portions[++used] = {(unsigned)i, 0, fresh, 0};
+        }
         const size_t row = rows != NULL ? rows[i] : i;
         void *values = keeps ? bank->kept[row] : NULL;
         const bool known = values != NULL;
         if (!known && keeps)
             values = card_bank_keep(bank, row);
-        if (values == NULL) {
-            if (in_scratch == s->scratch_rows) { /* what it holds must be added up first */
-                in_scratch = 0;
-                portions[++used] = {(unsigned)i, 0, fresh, 0};
-            }
+        if (values == NULL)
             values = scratch_row(s, in_scratch++);
-        }
         here.place[i] = values;
         here.index[i] = (unsigned)row;
         portions[used].count++;

@@ -115,20 +115,19 @@ bool card_put(card *on, void *to, const void *from, size_t bytes, char *message)
 {
     if (bytes == 0)
         return false;
-    /* from memory that is not pinned the call returns when it has been read */
     return card_failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, on->stream),
-                       "copying to it", message);
+                       "copying to it", message) ||
+           card_wait_for_reading(on, message);
+}
+
+/* From memory that is not pinned the driver copies before the call returns, unless the card reads
+ * the processor's pages by itself. */
+bool card_wait_for_reading(const card *on, char *message)
+{
+    return on->shares_pages && card_failed(cudaStreamSynchronize(on->stream), "copying to it", message);
 }
 
 /* ---- the card ---- */
-
-static int available(void *context, size_t *bytes, char *message)
-{
-    const card *on = (const card *)context;
-    size_t total = 0;
-    return card_failed(cudaSetDevice(on->number), "turning to it", message) ||
-           card_failed(cudaMemGetInfo(bytes, &total), "asking for its memory", message);
-}
 
 static void close_card(void *context)
 {
@@ -173,20 +172,30 @@ static bool look_at_card(int number, char *name, size_t size, char *message)
 
 static bool start_card(card *on, char *message)
 {
-    return card_failed(cudaSetDevice(on->number), "turning to it", message) ||
-           card_failed(cudaStreamCreateWithFlags(&on->stream, cudaStreamNonBlocking), "starting it",
-                       message) ||
-           card_failed(cudaStreamCreateWithFlags(&on->ahead, cudaStreamNonBlocking), "starting it",
-                       message);
+    int last = 0;
+    int first = 0;
+    int shares = 0;
+    if (card_failed(cudaSetDevice(on->number), "turning to it", message) ||
+        card_failed(cudaDeviceGetStreamPriorityRange(&last, &first), "starting it", message) ||
+        card_failed(cudaDeviceGetAttribute(
+                        &shares, cudaDevAttrPageableMemoryAccessUsesHostPageTables, on->number),
+                    "looking at it", message) ||
+        card_failed(cudaStreamCreateWithPriority(&on->stream, cudaStreamNonBlocking, last),
+                    "starting it", message) ||
+        card_failed(cudaStreamCreateWithPriority(&on->ahead, cudaStreamNonBlocking, first),
+                    "starting it", message))
+        return true;
+    on->shares_pages = shares != 0;
+    return false;
 }
 
 extern "C" __attribute__((visibility("default"))) int medley_cuda_open(
     md_device_functions *functions, int number, const char *version, char *message)
 {
-    if (strcmp(version, MEDLEY_VERSION) != 0) {
+    if (strcmp(version, MD_DEVICE_VERSION(MEDLEY_VERSION)) != 0) {
         snprintf(message, MD_DEVICE_MESSAGE,
-                 "libmedley-cuda.so belongs to Medley %s and this is %.20s; install both anew",
-                 MEDLEY_VERSION, version);
+                 "libmedley-cuda.so belongs to Medley %s and this is %.60s; install both anew",
+                 MD_DEVICE_VERSION(MEDLEY_VERSION), version);
         return 1;
     }
     if (!look_at_card(number, functions->name, sizeof functions->name, message))
@@ -200,7 +209,6 @@ extern "C" __attribute__((visibility("default"))) int medley_cuda_open(
         return 1;
     }
     functions->context = on;
-    functions->available = available;
     functions->close = close_card;
     card_bank_functions(functions);
     card_scores_functions(functions);

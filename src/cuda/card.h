@@ -12,7 +12,8 @@
 struct card {
     int number;
     cudaStream_t stream; /* everything but what is computed beforehand */
-    cudaStream_t ahead;  /* which is computed on this one */
+    cudaStream_t ahead;  /* which is computed on this one, first: it is little and waited for */
+    bool shares_pages;   /* with the processor */
 };
 
 /* What is wrong becomes the message; true: something is. */
@@ -50,6 +51,8 @@ static inline bool card_pin(card_pool *pool, T **place, size_t count, char *mess
 
 /* Copies to the card; what is copied may change when this returns. */
 bool card_put(card *on, void *to, const void *from, size_t bytes, char *message);
+/* After another copy from memory that is not pinned: the same holds then. */
+bool card_wait_for_reading(const card *on, char *message);
 
 /* Where a copy of an array of the processor is on the card; *to stays NULL where there is none. */
 template <typename T>

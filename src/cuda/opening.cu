@@ -99,8 +99,8 @@ int card_open(void *context, const size_t *rows, size_t count, md_device_opened 
         return 1;
     for (size_t i = 0; i < count; i++)
         s->open_index[i] = (unsigned)rows[i];
-    if (gather(s, (unsigned)count, message) ||
-        (!known && begin_values(s, &s->open[1 - s->now], rows, count, message)) ||
+    if ((!known && begin_values(s, &s->open[1 - s->now], rows, count, message)) ||
+        gather(s, (unsigned)count, message) ||
         card_failed(cudaEventSynchronize(s->open[1 - s->now].done), "waiting for it", message) ||
         card_failed(cudaEventSynchronize(s->opened), "waiting for it", message))
         return 1;

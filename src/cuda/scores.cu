@@ -79,7 +79,8 @@ static int write_scores(void *context, size_t slot, const float *in, char *messa
             card_failed(cudaMemcpy2DAsync(scores_of(s, slot), s->bank->stride * sizeof(float), in,
                                           width, width, s->labels, cudaMemcpyHostToDevice,
                                           s->bank->on->stream),
-                        "copying scores to it", message));
+                        "copying scores to it", message) ||
+            card_wait_for_reading(s->bank->on, message));
 }
 
 static __global__ void scale_scores(float *scores, size_t count, float factor)

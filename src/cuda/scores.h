@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 enum { CARD_SENT = 2 };      /* buffers that take turns */
-enum { CARD_ENTERED = 256 }; /* changes that open rows get before others */
+enum { CARD_ENTERED = 512 }; /* changes that open rows get before others: a window of them */
 
 struct card_open_rows {
     unsigned *index, *sent_index; /* [most_open] on the card, pinned */

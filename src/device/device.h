@@ -97,13 +97,10 @@ typedef struct md_device_functions {
     void *context;
     char name[MD_DEVICE_NAME]; /* "NVIDIA H200" */
 
-    /* Bytes that can be had now. */
-    int (*available)(void *context, size_t *bytes, char *message);
     void (*close)(void *context);
 
     /* ---- banks: rows on the card. precise: values are computed and kept in single precision, else
-     * rounded to half precision, whether they are kept or not. is_own: values between these rows
-     * are asked for, and are kept as far as memory goes ---- */
+     * rounded to half precision, whether they are kept or not ---- */
     int (*bank_create)(void *context, void **bank, const md_device_layout *layout,
                        const md_device_rows *rows, bool precise, char *message);
     void (*bank_free)(void *bank);
@@ -148,8 +145,10 @@ typedef struct md_device_functions {
     int (*column)(void *matrices, size_t row, double *column, char *message);
 } md_device_functions;
 
-/* The entry of a plug-in, of this name: opens card `number`. version: the library's. */
-#define MD_DEVICE_ENTRY "medley_cuda_open"
+/* The entry of a plug-in, of this name: opens card `number`. version: MD_DEVICE_VERSION of the
+ * library's, whose second number is raised whenever anything above changes. */
+#define MD_DEVICE_ENTRY            "medley_cuda_open"
+#define MD_DEVICE_VERSION(version) version " (cards: 1)"
 typedef int md_device_entry(md_device_functions *functions, int number, const char *version,
                             char *message);
 

@@ -87,7 +87,7 @@ static int open_card(md_device_functions *functions, int number, bool *present, 
     }
     *(void **)&entry = dlsym(plugin, MD_DEVICE_ENTRY);
     if (entry != NULL)
-        return entry(functions, number, MEDLEY_VERSION, message);
+        return entry(functions, number, MD_DEVICE_VERSION(MEDLEY_VERSION), message);
     snprintf(message, MD_DEVICE_MESSAGE, "%s is no plug-in of Medley", PLUGIN);
     return 1;
 }
@@ -142,14 +142,6 @@ static medley_status fail_under_way(const md_device *device, const char *message
                    "%s: %s; `device=cpu` does without it, and goes on from a checkpoint if there "
                    "is one",
                    device->functions.name, message);
-}
-
-medley_status md_device_available(const md_device *device, size_t *bytes, medley_error *error)
-{
-    char message[MD_DEVICE_MESSAGE] = "";
-    if (device->functions.available(device->functions.context, bytes, message) != 0)
-        return fail_on(device, message, error);
-    return MEDLEY_OK;
 }
 
 /* ---- banks ---- */

@@ -23,7 +23,6 @@ bool md_device_is_cpu(const char *description);
 bool md_device_is_auto(const char *description);
 
 const char *md_device_name(const md_device *device); /* "NVIDIA H200" */
-medley_status md_device_available(const md_device *device, size_t *bytes, medley_error *error);
 
 /* ---- the functions of device.h ---- */
 

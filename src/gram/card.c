@@ -13,7 +13,6 @@ static const size_t MOST_FLOATS = 1 << 28;   /* of all columns of rows from else
 struct md_card {
     md_pool pool;
     const md_bank *bank;
-    const md_device *device;
     md_device_bank *rows;
     size_t row_count;
     size_t views, kernels;
@@ -271,7 +270,6 @@ medley_status md_card_create(md_card **result, const md_device *device, const md
     MEDLEY_TRY(md_card_check(wish, error));
     MEDLEY_TRY(md_new(&card, 1, sizeof *card, error));
     card->bank = wish->bank;
-    card->device = device;
     card->raw = wish->raw;
     card->row_count = wish->rows->rows;
     MEDLEY_TRY(list_kernels(card, wish, &kernels, error));
@@ -301,13 +299,6 @@ size_t md_card_place(const md_card *card, size_t kernel)
 void md_card_count(const md_card *card, size_t *computed, size_t *found)
 {
     md_device_bank_count(card->rows, computed, found);
-}
-
-size_t md_card_available(const md_card *card)
-{
-    size_t bytes = 0;
-    medley_error error = {0};
-    return md_device_available(card->device, &bytes, &error) == MEDLEY_OK ? bytes : 0;
 }
 
 /* ---- scores ---- */

@@ -37,7 +37,6 @@ size_t md_card_kernels(const md_card *card);
 /* The number of a kernel among those of the card; SIZE_MAX: it is not there. */
 size_t md_card_place(const md_card *card, size_t kernel);
 void md_card_count(const md_card *card, size_t *computed, size_t *found);
-size_t md_card_available(const md_card *card); /* bytes; 0: nobody knows */
 
 /* Learns the means of those wanted kernels that are centred into the bank. */
 medley_status md_card_learn_means(md_bank *bank, const md_device *device, const md_prepared *rows,

@@ -15,9 +15,10 @@ enum { OPEN_UNIT = 8 }; /* rows that a card likes to have together */
 /* Changes are added from a multiple of it on: whole vectors, so that no compiler's loop for what is
  * left over rounds a score in another way. */
 enum { VECTOR = 16 };
-enum { FIXED = 8 };                /* rows */
-enum { MANY = 8 };                 /* one changed row of so many */
-static const double SHARE = 0.125; /* of the memory for values of the open rows */
+enum { FIXED = 8 };                       /* rows */
+enum { MANY = 8 };                        /* one changed row of so many */
+static const double SHARE = 0.125;        /* of the memory for values of the open rows */
+static const double ROOM_ON_CARD = 2.5e8; /* bytes for them; it has them four times */
 
 /* ---- creation ---- */
 
@@ -60,8 +61,8 @@ static size_t choose_open_most(const md_deferred *deferred, const md_deferred_op
         kernels += !md_gram_is_kept(deferred->gram, m);
     const bool on_card = deferred->gram->card != NULL;
     double room = options->memory > 0 ? SHARE * (double)options->memory : 1e9;
-    if (on_card) /* which has them twice, and as much beside them */
-        room = fmin(room, SHARE * (double)md_card_available(deferred->gram->card));
+    if (on_card) /* whose models do not depend on the memory that happens to be free */
+        room = ROOM_ON_CARD;
     size_t most = on_card ? MOST_OPEN_ON_CARD : MOST_OPEN;
     while (most > FEWEST_OPEN &&
            (double)most * (double)most * (double)kernels * sizeof(float) > room)

@@ -151,6 +151,22 @@ for method in obscure spom; do
             "${tiny[@]}"
     done
 done
+
+# The same bytes whatever memory is free, so however many values are kept; and from a card that reads pages by itself.
+plugins=$MEDLEY_BUILD/tests/cuda_on_processor
+if [ -e "$plugins/libmedley-cuda.so" ]; then
+    kept=(--device cuda --method obscure --device-storage float16 --epochs1 2 --epochs2 2 --quiet)
+    "$MEDLEY" generate waveform --rows 250 --output more.csv
+    on_card train --model all.medley "${kept[@]}" more.csv
+    for memory in 100 537.5 538.5; do
+        MEDLEY_CARD_MEMORY=$memory on_card train --model some.medley "${kept[@]}" more.csv
+        check "with $memory MB: the same bytes" cmp all.medley some.medley
+    done
+    MEDLEY_CARD_PAGES=1 on_card train --model some.medley "${kept[@]}" more.csv
+    check "with pages that are read late: the same bytes" cmp all.medley some.medley
+    on_card train --model some.medley "${kept[@]}" --memory 20M more.csv
+    check "with little memory of the processor: the same bytes" cmp all.medley some.medley
+fi
 plugins=$fake
 
 # ---- what runs where ----

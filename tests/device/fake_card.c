@@ -59,20 +59,14 @@ int fake_needs_memory(char *message)
 
 /* ---- the card ---- */
 
-static int available(void *context, size_t *bytes, char *message)
-{
-    *bytes = (size_t)1 << 30;
-    return fake_is_lost(context, message);
-}
-
 /* Why it cannot be opened; false: it can. */
 static bool refuses(const char *fault, int number, const char *version, char *message)
 {
     const bool is_other = strcmp(fault, "version") == 0;
-    if (is_other || strcmp(version, MEDLEY_VERSION) != 0)
+    if (is_other || strcmp(version, MD_DEVICE_VERSION(MEDLEY_VERSION)) != 0)
         snprintf(message, MD_DEVICE_MESSAGE,
-                 "libmedley-cuda.so belongs to Medley %s and this is %.20s; install both anew",
-                 is_other ? "0.0.1" : MEDLEY_VERSION, version);
+                 "libmedley-cuda.so belongs to Medley %s and this is %.60s; install both anew",
+                 is_other ? "0.0.1" : MD_DEVICE_VERSION(MEDLEY_VERSION), version);
     else if (strcmp(fault, "none") == 0)
         snprintf(message, MD_DEVICE_MESSAGE,
                  "there is no card that CUDA can use (none is installed)");
@@ -98,8 +92,7 @@ int medley_cuda_open(md_device_functions *functions, int number, const char *ver
     card->lacks_memory = strcmp(fault, "memory") == 0;
     card->lacks_scores = strcmp(fault, "scores") == 0;
     card->healthy_calls = strncmp(fault, "lost:", 5) == 0 ? atol(fault + 5) - 1 : -1;
-    *functions = (md_device_functions){
-        .context = card, .name = "fake card", .available = available, .close = free};
+    *functions = (md_device_functions){.context = card, .name = "fake card", .close = free};
     fake_bank_functions(functions);
     fake_scores_functions(functions);
     fake_matrices_functions(functions);

@@ -23,7 +23,7 @@ struct card_event {
 };
 
 static const size_t TOTAL = (size_t)1
-                            << 33; /* bytes of the card, which are taken when they are used */
+                            << 33; /* bytes of a card, which are taken when they are used */
 static const size_t POISONED = (size_t)1 << 22; /* of an allocation */
 enum { POISON = 0xff };
 
@@ -61,6 +61,33 @@ const char *cudaGetErrorString(cudaError_t status)
 }
 
 /* ---- the card ---- */
+
+static size_t total_bytes()
+{
+    const char *megabytes = getenv("MEDLEY_CARD_MEMORY");
+    return megabytes != NULL ? (size_t)(atof(megabytes) * 1e6) : TOTAL;
+}
+
+static bool reads_pages()
+{
+    const char *reads = getenv("MEDLEY_CARD_PAGES");
+    return reads != NULL && atoi(reads) != 0;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr /*attribute*/, int /*number*/)
+{
+    FALLIBLE
+    *value = reads_pages();
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    FALLIBLE
+    *least = 0;
+    *greatest = -5;
+    return cudaSuccess;
+}
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -119,7 +146,7 @@ void card_enqueue(dim3 grid, dim3 threads, cudaStream_t stream, std::function<vo
     put(stream, [grid, threads, body]() { card_run(grid, threads, body); });
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned /*flags*/)
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned /*flags*/, int /*priority*/)
 {
     FALLIBLE
     *stream = new card_stream();
@@ -208,15 +235,15 @@ static cudaError_t give_back(std::map<char *, size_t> *there, void *place)
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
     FALLIBLE
-    *total = TOTAL;
-    *available = TOTAL - used;
+    *total = total_bytes();
+    *available = *total > used ? *total - used : 0;
     return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void **place, size_t bytes)
 {
     FALLIBLE
-    if (bytes > TOTAL - used || (*place = allocate(&allocated, bytes)) == NULL)
+    if (used + bytes > total_bytes() || (*place = allocate(&allocated, bytes)) == NULL)
         return cudaErrorMemoryAllocation;
     used += bytes;
     return cudaSuccess;
@@ -250,7 +277,8 @@ static void demand_on_card(const void *place, size_t bytes)
         card_end("a copy goes beyond what was allocated on the card");
 }
 
-/* What is not pinned is read before the call returns, and has been written when it does. */
+/* What is not pinned is read before the call returns, unless the card reads pages by itself, and has
+ * been written when it does. */
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -258,8 +286,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     const size_t to_size = height > 0 ? (height - 1) * to_pitch + width : 0;
     const size_t from_size = height > 0 ? (height - 1) * from_pitch + width : 0;
     const bool is_sent = kind == cudaMemcpyHostToDevice;
-    const bool is_pinned =
-        is_sent ? lies_in(pinned, from, from_size) : lies_in(pinned, to, to_size);
+    const bool is_pinned = is_sent ? reads_pages() || lies_in(pinned, from, from_size)
+                                   : lies_in(pinned, to, to_size);
     if (width > to_pitch || width > from_pitch)
         return cudaErrorInvalidValue;
     demand_on_card(is_sent ? to : from, is_sent ? to_size : from_size);

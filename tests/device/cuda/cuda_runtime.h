@@ -10,7 +10,9 @@
  * the program.
  * - New memory is filled with bits that are not a number.
  *
- * MEDLEY_CARD_LOST=N in the environment: the N-th call that can fail does, and all that follow. */
+ * In the environment: MEDLEY_CARD_LOST=N, the N-th call that can fail does, and all that follow;
+ * MEDLEY_CARD_MEMORY=MB, so much of it is there; MEDLEY_CARD_PAGES=1, it reads the processor's
+ * pages by itself, and later. */
 #ifndef TESTS_DEVICE_CUDA_RUNTIME_H
 #define TESTS_DEVICE_CUDA_RUNTIME_H
 
@@ -74,6 +76,7 @@ enum cudaError_t {
     cudaErrorLaunchFailure = 719
 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+enum cudaDeviceAttr { cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100 };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2 };
 
 struct card_stream;
@@ -102,7 +105,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t stream);
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int number);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
