@@ -70,5 +70,7 @@ medley_status md_batch_record(md_batch_solution *solution, const md_batch_proble
 /* Moves the better of two solutions to first, with the step counts of both, and the other one to
  * second. */
 void md_batch_keep_better(md_batch_solution *first, md_batch_solution *second);
+/* Did the iterations reach the gap by kernel values in single precision? */
+bool md_batch_reached_rounded(const md_batch_problem *problem, const md_batch_solution *solution);
 
 #endif

@@ -304,19 +304,13 @@ static bool is_constant(const struct run *run)
     return run->problem->gold != NULL;
 }
 
-/* Are kernels kept in single precision? */
-static bool has_rounded(const struct run *run)
-{
-    for (size_t m = 0; m < md_packed_count(run->batch.packed); m++)
-        if (!md_packed_is_exact(run->batch.packed, m))
-            return true;
-    return false;
-}
-
 static medley_status use_float64(struct run *run, medley_error *error)
 {
+    const md_batch_side *side = run->problem->batch;
     MEDLEY_TRY(md_batch_use_float64(run->problem, error));
-    run->batch.packed = run->problem->batch->packed;
+    run->batch.packed = side->packed;
+    run->batch.products_only = side->products_only; /* which may be otherwise without a card */
+    run->batch.mixture = side->mixture;
     return MEDLEY_OK;
 }
 
@@ -324,10 +318,9 @@ static medley_status use_float64(struct run *run, medley_error *error)
  * the way takes double precision. */
 static bool is_coarse(const struct run *run, const md_batch_solution *solution)
 {
-    const bool reached =
-        solution->step_count > 0 && solution->steps[solution->step_count - 1].gap <= run->batch.gap;
-    return has_rounded(run) && (reached || solution->coarse) && !solution->converged &&
-           !solution->stopped;
+    return (md_batch_reached_rounded(&run->batch, solution) ||
+            (solution->coarse && md_packed_has_rounded(run->batch.packed))) &&
+           !solution->converged && !solution->stopped;
 }
 
 static medley_status solve(md_batch_solution *solution, struct run *run,
@@ -460,7 +453,8 @@ static medley_status fit_one(medley_model **model, struct run *run, medley_error
             MEDLEY_TRY(solve_output(run, output, error));
         MEDLEY_TRY(status = build(&made, run, error));
         const bool spoilt = run->result.converged && !made->summary.converged;
-        if (attempt == 1 || !spoilt || status != MEDLEY_OK || !has_rounded(run)) {
+        if (attempt == 1 || !spoilt || status != MEDLEY_OK ||
+            !md_packed_has_rounded(run->batch.packed)) {
             *model = md_take(&made);
             break;
         }

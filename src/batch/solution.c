@@ -43,6 +43,13 @@ medley_status md_batch_record(md_batch_solution *solution, const md_batch_proble
     return MEDLEY_OK;
 }
 
+bool md_batch_reached_rounded(const md_batch_problem *problem, const md_batch_solution *solution)
+{
+    return solution->step_count > 0 &&
+           solution->steps[solution->step_count - 1].gap <= problem->gap &&
+           md_packed_has_rounded(problem->packed);
+}
+
 void md_batch_keep_better(md_batch_solution *first, md_batch_solution *second)
 {
     const size_t newton_steps = first->newton_steps + second->newton_steps;

@@ -182,7 +182,8 @@ struct attempt {
     md_batch_problem problem;
     const md_batch_solution *start;
     bool direct; /* smooth duals are used as in section 4.3 */
-    bool failed; /* the gap was not reached, and there are iterations left */
+    bool failed; /* the gap was not reached, not even by rounded values, and there are iterations
+                  * left */
 };
 
 static medley_status run(md_batch_solution *solution, struct attempt *attempt, medley_error *error)
@@ -195,8 +196,8 @@ static medley_status run(md_batch_solution *solution, struct attempt *attempt, m
     MEDLEY_TRY(solve_certified(&s, error));
     attempt->direct = s.smooth_penalty;
     attempt->problem.max_iterations -= md_min(s.iterations, attempt->problem.max_iterations);
-    attempt->failed =
-        attempt->problem.max_iterations > 0 && !solution->converged && !solution->stopped;
+    attempt->failed = attempt->problem.max_iterations > 0 && !solution->converged &&
+                      !solution->stopped && !md_batch_reached_rounded(&attempt->problem, solution);
     return MEDLEY_OK;
 }
 

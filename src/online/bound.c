@@ -18,7 +18,7 @@
 
 static const double NORM_MARGIN = 0x1p-22;
 
-medley_status md_run_check(const md_problem *problem, medley_error *error)
+medley_status md_run_check(md_problem *problem, medley_error *error)
 {
     const md_rule *rule = problem->method->rule;
     if (rule != NULL && rule->is_smooth && !problem->online->loss->by_marginals)

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-enum { VERSION = 4, CHUNK = 1 << 16 };
+enum { VERSION = 5, CHUNK = 1 << 16 };
 enum { HEAD_BYTES = sizeof(md_checkpoint_head), SUM_BYTES = sizeof(uint64_t) };
 enum { LONGEST_TRIAL = 20 }; /* epochs of a trial of eta0 = auto at most */
 

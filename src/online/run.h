@@ -136,7 +136,7 @@ medley_status md_checkpoint_fail_damaged(const char *path, medley_error *error);
 
 /* Can the rule learn this problem, and have a bound if there is to be one? Said before anything is
  * learnt. */
-medley_status md_run_check(const md_problem *problem, medley_error *error);
+medley_status md_run_check(md_problem *problem, medley_error *error);
 
 /* The gap of a result with a dual, from its objective; of others nothing. */
 void md_certify_result(md_run_result *result);

@@ -109,6 +109,7 @@ medley_status md_packed_multiply_each(md_packed *packed, md_chosen chosen, const
 
 /* Is it kept in double precision? */
 bool md_packed_is_exact(const md_packed *packed, size_t m);
+bool md_packed_has_rounded(const md_packed *packed); /* is any of them not? */
 
 /* y[i][n] = K x and norm2[i] = x'Kx in double precision throughout, whatever is kept: for
  * certificates. stride: n, if each kernel has an x of its own, or 0. y may be NULL. */

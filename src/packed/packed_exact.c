@@ -54,6 +54,14 @@ medley_status md_packed_load_exact(md_packed *packed, const size_t *kernels, siz
 
 /* ---- products ---- */
 
+bool md_packed_has_rounded(const md_packed *packed)
+{
+    for (size_t m = 0; m < packed->count; m++)
+        if (!md_packed_is_exact(packed, m))
+            return true;
+    return false;
+}
+
 bool md_packed_is_exact(const md_packed *packed, size_t m)
 {
     return packed->loops == &md_triangle_double || md_packed_is_lowrank(packed, m);

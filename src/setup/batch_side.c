@@ -85,8 +85,8 @@ static medley_status list_wanted(bool *wanted, size_t *count, const md_problem *
         *count += wanted[m];
         if (class != NULL && !class->positive_definite)
             return md_fail(error, MEDLEY_NOT_SUPPORTED,
-                           "kernel '%s' may not be positive semi-definite, which takes the "
-                           "processor to find out",
+                           "kernel '%s' may not be positive semi-definite, which only the "
+                           "processor checks",
                            class->name);
     }
     if (problem->options->storage == MD_STORAGE_FLOAT64)
@@ -144,12 +144,10 @@ medley_status md_batch_use_float64(md_problem *problem, medley_error *error)
 {
     md_packed_free(problem->batch->packed);
     problem->batch->packed = NULL;
-    if (problem->device_use.what[0] != '\0') {
-        problem->device_use.what[0] = '\0';
-        snprintf(problem->device_use.reason, sizeof problem->device_use.reason,
-                 "the gap that was asked for took kernel values in double precision, which cards "
-                 "do not have");
-    }
+    char *what = problem->device_use.what;
+    if (what[0] != '\0')
+        snprintf(what + strlen(what), sizeof problem->device_use.what - strlen(what),
+                 "; the last steps in double precision on the processor");
     return pack(problem, true, NULL, error);
 }
 

@@ -61,17 +61,19 @@ static medley_status check(const md_problem *problem, const size_t *keep, size_t
                       subset.kernels[defect.kernel].name, defect.least, defect.most, remedy);
 }
 
-medley_status md_check_definite(const md_problem *problem, const char *remedy, medley_error *error)
+medley_status md_check_definite(md_problem *problem, const char *remedy, medley_error *error)
 {
     MD_OWNED(free) size_t *keep = NULL;
     MEDLEY_TRY(md_new(&keep, problem->bank.count, sizeof *keep, error));
     const size_t count = list_doubtful(keep, &problem->bank);
-    if (count == 0)
+    if (count == 0 || problem->is_definite)
         return MEDLEY_OK;
     if (problem->prepared.rows > MOST_ROWS)
         return md_fail(error, MEDLEY_NOT_SUPPORTED,
                        "kernel '%s' may not be positive semi-definite, which certificates need, "
-                       "and of more than %d rows that is not looked at; %s",
+                       "and with more than %d rows that is not checked; %s",
                        problem->bank.kernels[keep[0]].name, MOST_ROWS, remedy);
-    return check(problem, keep, count, remedy, error);
+    MEDLEY_TRY(check(problem, keep, count, remedy, error));
+    problem->is_definite = true;
+    return MEDLEY_OK;
 }

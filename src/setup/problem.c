@@ -44,6 +44,7 @@ void md_problem_keep_kernels(md_problem *problem)
                        .prepared = problem->prepared,
                        .primal = problem->primal,
                        .preselection = problem->preselection,
+                       .is_definite = problem->is_definite,
                        .has_kernels = true};
     if (problem->bank.count == 0 || problem->source != NULL || problem->progress.stopped) {
         md_problem_clear(problem);
@@ -387,6 +388,7 @@ medley_status md_problem_init(md_problem *problem, const medley_dataset *train,
                             .prepared = kept.prepared,
                             .primal = kept.primal,
                             .preselection = kept.preselection,
+                            .is_definite = kept.is_definite,
                             .has_kernels = kept.has_kernels,
                             .online = kept.online,
                             .device = kept.device,

@@ -365,7 +365,7 @@ void md_batch_targets(double *y, const md_problem *problem, size_t output);
 medley_status md_batch_use_float64(md_problem *problem, medley_error *error);
 
 /* The same for methods without values of whole kernels (definite.c). */
-medley_status md_check_definite(const md_problem *problem, const char *remedy, medley_error *error);
+medley_status md_check_definite(md_problem *problem, const char *remedy, medley_error *error);
 
 /* Refuses a kernel that is not positive semi-definite. remedy: the end of the sentence; NULL: the
  * least ridge that helps. */

@@ -113,6 +113,7 @@ struct md_problem {
     md_matrix *primal; /* [bank.count] rows of linear kernels that are kept as weights */
     md_source *source; /* of templates; NULL: there are none */
     md_preselection preselection;
+    bool is_definite; /* the kernels are: it was found out */
     bool has_kernels; /* bank, rows and values are there already, from a fit with other settings */
 
     md_candidate

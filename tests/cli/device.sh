@@ -169,6 +169,13 @@ if [ -e "$plugins/libmedley-cuda.so" ]; then
 fi
 plugins=$fake
 
+# A gap that single precision does not reach: the processor goes on, and plans its memory anew.
+"$MEDLEY" generate ringnorm --rows 1510 --output ring.csv
+expect_exit 0 "spicy: a gap for double precision" on_card train --model c.medley --device cuda --method spicy \
+    --kernel 'rbf(sigma=4)' --C 1 --gap 1e-7 --json --quiet ring.csv
+expect_text "spicy: who went on" '"device_use":"[^"]*; the last steps in double precision on the processor"' "$out"
+check "spicy: to the gap" awk -v gap="$(told gap "$out")" 'BEGIN { exit !(gap != "" && gap <= 1e-7) }'
+
 # ---- what runs where ----
 expect_exit 0 "path: tells of the card" on_card path --device cuda --method spom --count 3 --epochs 20 --quiet --json wave.csv
 check "path: by name" test "$(key device "$out")" = "fake card"
