@@ -62,6 +62,9 @@ typedef struct md_csv_place {
 
 /* Does a label that is not in quotes stand for a missing one? */
 bool md_csv_is_missing_label(const char *text, size_t length);
+/* Is it, in a column of numbers, a value that is missing or written otherwise: "n/a", "0,5", "12%"?
+ * Such fields are no names. */
+bool md_csv_is_value(const char *text, size_t length);
 
 medley_status md_csv_fail_value(md_csv_place place, const md_csv_field *field, medley_error *error);
 medley_status md_csv_fail_label(md_csv_place place, const md_csv_field *field, medley_error *error);

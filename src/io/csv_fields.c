@@ -3,6 +3,8 @@
  * around fields do not count. Records are copies of the fields of a line. */
 #include "io/csv.h"
 
+#include <ctype.h>
+
 static const char DELIMITERS[] = ",;\t";
 
 static bool is_blank(char c, char delimiter)
@@ -68,10 +70,37 @@ medley_status md_csv_read_field(md_csv_field *field, const char *p, char delimit
     return MEDLEY_OK;
 }
 
+/* Are all commas of a line decimal ones, as in "1,5;2,25;a"? Then each stands between digits, at
+ * most one in a field. */
+static bool has_decimal_commas(const char *text, const char *end)
+{
+    size_t commas = 0;
+    size_t fields = 1;
+    bool taken = false; /* a comma in this field */
+    for (const char *p = text; p < end && *p != '\n'; p++) {
+        if (*p == '"')
+            return false;
+        if (*p == ';') {
+            fields++;
+            taken = false;
+        }
+        if (*p != ',')
+            continue;
+        if (taken || p == text || p + 1 == end || !isdigit((unsigned char)p[-1]) ||
+            !isdigit((unsigned char)p[1]))
+            return false;
+        taken = true;
+        commas++;
+    }
+    return commas > 0 && fields > 1;
+}
+
 char md_csv_delimiter(const char *text, const char *end)
 {
     size_t counts[sizeof DELIMITERS] = {0};
     bool quoted = false;
+    if (has_decimal_commas(text, end))
+        return ';';
     for (; text < end && (quoted || *text != '\n'); text++) {
         if (*text == '"')
             quoted = !quoted;

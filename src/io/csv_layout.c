@@ -6,17 +6,26 @@
 
 /* ---- is the first record a header? ---- */
 
+/* What label columns are called. */
+static const char *const usual[] = {"label", "class", "target", "y", NULL};
+
 static bool is_number(const char *text)
 {
     double ignored;
     return md_parse_double(text, &ignored);
 }
 
-/* Ways to write "no value", which are no column names. */
-static bool is_missing(const char *text)
+static bool is_called(const char *text, const char *name)
 {
-    static const char *const markers[] = {"", "?", "NA", "N/A", "null", "None", NULL};
-    return md_text_index(text, markers) >= 0;
+    return name != NULL && strcasecmp(text, name) == 0;
+}
+
+static bool is_usual_label(const char *text)
+{
+    for (size_t i = 0; usual[i] != NULL; i++)
+        if (strcasecmp(text, usual[i]) == 0)
+            return true;
+    return false;
 }
 
 /* Data frames without names are saved with a header 0,1,2 ...: count of its numbers from `base`. */
@@ -35,16 +44,70 @@ static bool is_numbered_header(const md_csv_record *record)
     return counts_from(record, 0) || counts_from(record, 1);
 }
 
-static bool looks_like_header(const md_csv_record *first, const md_csv_record *second)
+/* The name of a label column at the head of a column that has something else: years or wavelengths
+ * may be names, too. A class may well be called y. */
+static bool names_label(const md_csv_record *first, const md_csv_record *second,
+                        const medley_read_options *options)
+{
+    for (size_t c = 0; c < first->count; c++) {
+        const char *name = first->items[c];
+        const char *below = c < second->count ? second->items[c] : "";
+        const bool is_name = (is_usual_label(name) && (name[1] != '\0' || is_number(below))) ||
+                             is_called(name, options->label_name) ||
+                             (is_called(name, options->label) && !is_number(name));
+        if (is_name && strcmp(name, below) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where a name stands, mostly at `guess`; count: nowhere. */
+static size_t find_name(const md_csv_record *record, const char *name, size_t guess)
+{
+    size_t c = 0;
+    if (guess < record->count && strcmp(record->items[guess], name) == 0)
+        return guess;
+    while (c < record->count && strcmp(record->items[c], name) != 0)
+        c++;
+    return c;
+}
+
+/* Are these all the columns of a model? */
+static bool names_features(const md_csv_record *first, const medley_read_options *options)
+{
+    size_t place = 0;
+    for (size_t i = 0; options->feature_names != NULL && i < options->feature_count; i++) {
+        place = find_name(first, options->feature_names[i], place);
+        if (place++ == first->count)
+            return false;
+    }
+    return options->feature_names != NULL && options->feature_count > 0;
+}
+
+/* A number that names no column: "0.3". */
+static bool is_fraction(const char *text)
+{
+    long long ignored;
+    return is_number(text) && !md_parse_int(text, &ignored);
+}
+
+static bool looks_like_header(const md_csv_record *first, const md_csv_record *second,
+                              const medley_read_options *options)
 {
     bool all_words = true;
+    bool any_name = false;
+    bool any_fraction = false;
+    if (names_label(first, second, options))
+        return true;
     for (size_t c = 0; c < first->count; c++) {
-        const bool word = !is_number(first->items[c]) && !is_missing(first->items[c]);
-        if (word && c < second->count && is_number(second->items[c]))
-            return true;
+        const char *text = first->items[c];
+        const bool word = !is_number(text) && !md_csv_is_value(text, strlen(text));
+        any_name = any_name || (word && c < second->count && is_number(second->items[c]));
+        any_fraction = any_fraction || is_fraction(text);
         all_words = all_words && word;
     }
-    return all_words || is_numbered_header(first);
+    return (!any_fraction && (any_name || all_words || is_numbered_header(first))) ||
+           names_features(first, options);
 }
 
 /* ---- columns of one name ---- */
@@ -122,7 +185,7 @@ static medley_status read_header(md_csv_layout *layout, const char *first, const
     if (p < end)
         MEDLEY_TRY(md_csv_read_record(&second, &p, layout->delimiter, input, error));
     const bool has_header =
-        options->header >= 0 ? options->header != 0 : looks_like_header(&names, &second);
+        options->header >= 0 ? options->header != 0 : looks_like_header(&names, &second, options);
     if (!has_header) {
         layout->body = first;
         return MEDLEY_OK;
@@ -145,10 +208,9 @@ static medley_status read_header(md_csv_layout *layout, const char *first, const
 static size_t guess_label(const md_csv_layout *layout, const bool *keep, bool by_name,
                           const char **name)
 {
-    static const char *const usual[] = {"label", "class", "target", "y"};
     const md_csv_record *names = &layout->header;
     *name = NULL;
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+    for (size_t i = 0; usual[i] != NULL; i++)
         for (size_t c = 0; c < names->count; c++)
             if (names->items[c] != NULL && strcasecmp(names->items[c], usual[i]) == 0 &&
                 (keep == NULL || keep[c])) {
@@ -263,7 +325,8 @@ static medley_status check_nameless(const md_csv_layout *layout, const md_input 
         return MEDLEY_OK;
     return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
                       "the file has %zu columns without names, and the model was trained with %zu "
-                      "named ones; begin the file with a line of names, or use "
+                      "named ones; begin the file with a line of names, use "
+                      "`header=yes` if it does, or "
                       "`header=no` if these are the same columns in the same order, then the label",
                       layout->columns, options->feature_count);
 }

@@ -22,8 +22,8 @@ static bool is_one_of(const char *text, size_t length, const char *const *codes)
 /* A value that is not there. */
 static bool is_missing(const md_csv_field *field)
 {
-    static const char *const codes[] = {"na",  "n/a", "?", "null", "none",
-                                        "nan", "-",   ".", "#n/a", NULL};
+    static const char *const codes[] = {"na", "n/a", "?",    "null",    "none", "nan",
+                                        "-",  ".",   "#n/a", "missing", NULL};
     return is_one_of(field->text, field->length, codes);
 }
 
@@ -72,6 +72,13 @@ static bool may_have_thousands(const md_csv_field *field)
     return commas > 0 && digits == 3;
 }
 
+bool md_csv_is_value(const char *text, size_t length)
+{
+    const md_csv_field field = {.text = text, .length = length};
+    return length == 0 || is_missing(&field) || has_decimal_comma(&field) ||
+           (text[length - 1] == '%' && is_number(text, length - 1));
+}
+
 /* "2026-11-19", "19.11.2026", "11/19/26 08:00" */
 static bool looks_like_date(const md_csv_field *field)
 {
@@ -87,6 +94,17 @@ static bool looks_like_date(const md_csv_field *field)
         marks++;
     }
     return marks == 2;
+}
+
+/* On the command line, as it is. */
+static bool can_be_pasted(const char *name)
+{
+    size_t length = 0;
+    for (; name != NULL && name[length] != '\0'; length++)
+        if (!isalnum((unsigned char)name[length]) && (unsigned char)name[length] < 0x80 &&
+            strchr("_.", name[length]) == NULL)
+            return false;
+    return length > 0 && length <= SHOWN;
 }
 
 /* Texts in other columns of the record, as `ignore` takes them: "city,kind", or NULL for one alone.
@@ -105,8 +123,8 @@ static medley_status list_texts(md_text *list, md_csv_place place, medley_error 
         if (layout->is_feature[c] && field.length > 0 && !is_missing(&field) &&
             !is_number(field.text, field.length) && count++ < MOST) {
             md_text_addf(list, "%s", count > 1 ? "," : "");
-            if (name != NULL && name[0] != '\0' && strpbrk(name, ", \t'\"") == NULL)
-                md_text_addf(list, "%.40s", name);
+            if (can_be_pasted(name))
+                md_text_addf(list, "%s", name);
             else
                 md_text_addf(list, "%zu", c + 1);
         }
@@ -165,6 +183,11 @@ static medley_status fail_text(md_csv_place place, const md_csv_field *field, co
         return md_fail_at(error, MEDLEY_BAD_INPUT, place.input->path, line,
                           "%s holds '%.*s', expected a number; columns are separated by commas, "
                           "semicolons or tabs, not by blanks",
+                          where, shown, field->text);
+    if (place.layout->columns == 1)
+        return md_fail_at(error, MEDLEY_BAD_INPUT, place.input->path, line,
+                          "%s holds '%.*s', expected a number; columns are separated by commas, "
+                          "semicolons or tabs",
                           where, shown, field->text);
     MEDLEY_TRY(list_texts(&list, place, error));
     const bool several = strchr(md_text_string(&list), ',') != NULL;

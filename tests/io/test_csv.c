@@ -97,6 +97,10 @@ static void headers_are_guessed(void **state)
         {"0,1,5\n1,1,5\n", 2, 2},                         /* too few to be a header */
         {"0,1,3,0\n1,1,5,1\n", 2, 3},                     /* not consecutive */
         {"5,6,1\n", 1, 2},
+        {"2019,2020,label\n1,2,a\n", 1, 2},        /* years as names */
+        {"400.5,401,Class\n1,2,a\n3,4,b\n", 2, 2}, /* wavelengths */
+        {"1,y\n2,x\n3,y\n", 3, 1},                 /* a class called y, */
+        {"1,2,x\n3,4,y\n", 2, 2},                  /* not in the first row */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         medley_dataset *dataset = read_good(cases[i].text, NULL);
@@ -208,6 +212,15 @@ static void malformed_files_are_refused_with_their_line(void **state)
         {"a,b,label\n", 0, "no rows"},
         {"\n\n", 0, "no rows"},
         {"1,2;5,x\n1,2;5,x\n", 1, "expected a number"},
+        {"1.5,-,0.3,a\n1,2,3,b\n", 1, "missing value ('-') in column 2"}, /* and no header */
+        {"2,None,3,a\n1,2,3,b\n", 1, "missing value ('None') in column 2"},
+        {"1,12%,3,a\n1,2,3,b\n", 1, "leave out the %"},
+        {"1,25;2,5;a\n1,5;3,5;b\n", 1, "write a decimal point in place of the comma"},
+        {"1;2,5;a\n1;3,5;b\n", 1, "write a decimal point in place of the comma"},
+        {"1.5,red,a\n1,2,b\n", 1, "'red', expected a number"},
+        {"w(kg),label\n1,a\nx,b\n", 3,
+         "`ignore=1`"}, /* a name that a shell would not leave alone */
+        {"a|b|y\n1|2|x\n", 2, "columns are separated by commas, semicolons or tabs"},
     };
     medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
     options.format = "csv";

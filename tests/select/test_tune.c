@@ -295,9 +295,14 @@ static bool is_fold_of(const medley_tuning *tuning, size_t fold, double all[4][3
 {
     for (size_t f = 0; f < 4; f++) {
         size_t same = 0;
-        for (size_t t = 0; t < 3; t++)
-            same += tuning->trials[t].fold[fold] == all[f][t];
-        if (same == 3)
+        size_t untried = 0;
+        for (size_t t = 0; t < 3; t++) {
+            const medley_trial *trial = &tuning->trials[t];
+            same += trial->fold[fold] == all[f][t];
+            untried += isnan(trial->fold[fold]) && isnan(trial->mean) &&
+                       strstr(trial->problem, "interrupted before it was tried") != NULL;
+        }
+        if (same > 0 && same + untried == 3 && (untried == 0 || tuning->fold_count == 1))
             return true;
     }
     return false;
