@@ -77,7 +77,7 @@ class MedleyEstimator(BaseEstimator):
             raise interrupt
         if len(self.weights_) and not np.any(self.weights_):
             warnings.warn("every block was left out: the model predicts the same for every row; a weaker penalty "
-                          "(larger C) or other kernels may help, if the columns are not constant", stacklevel=3)
+                          "(larger C) or other kernels may help, if neither the columns nor the labels are constant", stacklevel=3)
         return self
 
     def _bind(self, options):

@@ -130,7 +130,7 @@ def check_kind(y, classes):
 
 
 def _is_missing(label):
-    return (label is None or (isinstance(label, float) and label != label)
+    return (label is None or (isinstance(label, (float, np.floating)) and label != label)
             or type(label).__name__ in ("NAType", "NaTType"))
 
 

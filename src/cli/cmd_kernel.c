@@ -26,8 +26,11 @@ static medley_status run_kernel(cli_arguments *arguments, medley_error *error)
         json_number(stdout, "seconds", cli_clock() - start);
         json_end(stdout);
     } else if (!arguments->quiet) {
-        fprintf(stderr, "%zu kernels of %zu rows written to %s\n", count,
-                medley_dataset_rows(dataset), output);
+        fprintf(stderr, "%zu kernel%s of %zu rows written to %s%s\n", count, count == 1 ? "" : "s",
+                medley_dataset_rows(dataset), output,
+                medley_dataset_label_count(dataset) > 0
+                    ? "; the column of labels is no part of them (--label none: there is none)"
+                    : "");
     }
     return MEDLEY_OK;
 }

@@ -126,7 +126,8 @@ static void warn_of_nothing(struct run *run, const cli_arguments *arguments)
 {
     static const char nothing[] = "every block was left out: the model predicts the same for every "
                                   "row; a weaker penalty (larger "
-                                  "--C) or other kernels may help, if the columns are not constant";
+                                  "--C) or other kernels may help, if neither the columns nor the "
+                                  "labels are constant";
     const medley_summary *s = medley_model_summary(run->model);
     if (s->block_count == 0 || s->active_blocks > 0 || arguments->interrupted)
         return;

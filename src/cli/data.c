@@ -66,7 +66,8 @@ static medley_status read_options(const cli_arguments *arguments, const medley_m
     options->label = cli_value(arguments, "label");
     options->ignore_labels = model != NULL && strcmp(arguments->command->name, "predict") == 0 &&
                              !cli_flag(arguments, "constrain");
-    options->label_is_optional = options->label == NULL && cli_value(arguments, "labels") != NULL;
+    options->label_is_optional = /* other tables may have them */
+        cli_value(arguments, options->label == NULL ? "labels" : "view") != NULL;
     const char *header = cli_value(arguments, "header");
     if (header == NULL)
         return MEDLEY_OK;
@@ -171,6 +172,9 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
 {
     medley_read_options options;
     CLI_TRY(read_options(arguments, model, &options, error));
+    if (arguments->word_count == 0 && cli_value(arguments, "ignore") != NULL)
+        return cli_refuse(error, "--ignore is about columns of DATA, and there is none; leave "
+                                 "columns of a view out by --view NAME=FILE:!COLUMNS");
     if (arguments->word_count > 0)
         CLI_TRY(read_file(arguments, model, NULL, arguments->words[0], dataset, error));
     else if (has_tables_or_grams(arguments))
@@ -183,8 +187,6 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
     if (text != NULL && strcmp(text, "float64") == 0)
         medley_dataset_keep_wide(*dataset); /* of --gram: the rest has no more digits to keep */
     options.format = NULL;                  /* --format is about DATA */
-    if (options.label != NULL)              /* one table has them, others may */
-        options.label_is_optional = true;
     for (size_t i = 0; (text = cli_nth(arguments, "view", i)) != NULL; i++)
         CLI_TRY(add_view(*dataset, text, model, options, error));
     for (size_t i = 0; (text = cli_nth(arguments, "gram", i)) != NULL; i++)
@@ -195,6 +197,10 @@ static medley_status read_all(const cli_arguments *arguments, const medley_model
         CLI_TRY(medley_dataset_add_gram_diagonal(*dataset, text, error));
     if ((text = cli_value(arguments, "labels")) != NULL)
         CLI_TRY(medley_dataset_read_labels(*dataset, text, error));
+    if (model == NULL && options.label != NULL && strcmp(options.label, "none") != 0 &&
+        medley_dataset_label_count(*dataset) == 0 && text == NULL)
+        return cli_refuse(error, "--label %s: no file has a column of that name or number",
+                          options.label);
     return select_rows(arguments, model, dataset, error);
 }
 

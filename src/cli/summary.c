@@ -294,7 +294,7 @@ void cli_print_fit(FILE *file, const medley_evaluation *evaluation)
 {
     fprintf(file, "rmse %.6g, ", evaluation->rmse);
     if (isnan(evaluation->r2))
-        fprintf(file, "R2 not defined: all numbers in the data are the same");
+        fprintf(file, "R2 not defined: the numbers in the data have no variance");
     else
         fprintf(file, "R2 %.4f", evaluation->r2);
 }

@@ -88,19 +88,30 @@ static void print_line(FILE *file, const medley_tuning *tuning, size_t t)
             cli_bar(bar, bar_share(tuning, trial->mean), 16), mark(tuning, t));
 }
 
-/* Values of an option that lie below and above that of the best trial; false: they are no numbers,
- * or another one is as good. */
+/* Does an earlier trial have the same value of an option? */
+static bool is_repeated(const medley_tuning *tuning, size_t option, size_t trial)
+{
+    for (size_t t = 0; t < trial; t++)
+        if (strcmp(tuning->trials[t].values[option], tuning->trials[trial].values[option]) == 0)
+            return true;
+    return false;
+}
+
+/* Values of an option that lie below and above that of the best trial; false: it is no strength of
+ * the penalty, or another value is as good. */
 static bool count_sides(const medley_tuning *tuning, size_t option, size_t *below, size_t *above)
 {
-    char *end;
-    const double best = strtod(tuning->trials[tuning->best].values[option], &end);
+    static const char *const strengths[] = {"C", "lambda", "spicy-C", NULL};
+    const double best = strtod(tuning->trials[tuning->best].values[option], NULL);
     *below = *above = 0;
+    if (!cli_is_any(tuning->options[option], strengths))
+        return false;
     for (size_t t = 0; t < tuning->trial_count; t++) {
-        const char *text = tuning->trials[t].values[option];
-        const double value = strtod(text, &end);
-        if (end == text || *end != '\0' ||
-            (value != best && tuning->trials[t].mean == tuning->trials[tuning->best].mean))
+        const double value = strtod(tuning->trials[t].values[option], NULL);
+        if (value != best && tuning->trials[t].mean == tuning->trials[tuning->best].mean)
             return false;
+        if (is_repeated(tuning, option, t))
+            continue;
         *below += value < best;
         *above += value > best;
     }

@@ -126,7 +126,7 @@ static size_t describe_coarse(char *text, size_t size, const medley_dataset *dat
                 snprintf(text, size,
                          "column %s has values about %.3g, which single precision rounds to steps "
                          "of %.2g, and their deviation is %.2g; subtract a number near them first, "
-                         "such as the least",
+                         "such as their minimum",
                          column_name(name, table, c), value, step, deviation);
             return length > 0 ? (size_t)length : 0;
         }
@@ -180,13 +180,13 @@ static size_t describe_sparse(char *text, size_t size, const medley_dataset *dat
         }
         if (columns == 0 || (double)largest[most] <= MOST_RATIO * (double)largest[least])
             continue;
-        const int length =
-            snprintf(text, size,
-                     "sparse columns differ much in size (column %s goes up to %.3g, column %s to "
-                     "%.3g) and are not scaled; kernels see the largest of them only, so use "
-                     "`scale=maxabs`, or `scale=none` if that is meant",
-                     column_name(wide, table, most), (double)largest[most],
-                     column_name(narrow, table, least), (double)largest[least]);
+        const int length = snprintf(
+            text, size,
+            "sparse columns differ greatly in magnitude (column %s goes up to %.3g, column %s to "
+            "%.3g) and are not scaled; kernels see the largest of them only, so use "
+            "`scale=maxabs`, or `scale=none` if that is intended",
+            column_name(wide, table, most), (double)largest[most],
+            column_name(narrow, table, least), (double)largest[least]);
         return length > 0 ? (size_t)length : 0;
     }
     return 0;
@@ -205,7 +205,7 @@ static size_t describe_classes(char *text, size_t size, const medley_dataset *da
     const int length = snprintf(text, size,
                                 "%zu different whole numbers in %zu rows%s%.80s%s are taken for "
                                 "classes; use `task=regression` to predict numbers, or "
-                                "`task=multiclass` if classes are meant",
+                                "`task=multiclass` if they are classes",
                                 labels, dataset->rows, column != NULL ? " (column '" : "",
                                 column != NULL ? column : "", column != NULL ? "')" : "");
     return length > 0 ? (size_t)length : 0;
@@ -226,9 +226,10 @@ static size_t describe(char *text, size_t size, const md_bank *bank, const medle
             continue;
         const int length = snprintf(
             text, size,
-            "columns of view '%s' differ much in spread (column %s has deviation %.3g, column %s "
+            "columns of view '%s' differ greatly in spread (column %s has deviation %.3g, column "
+            "%s "
             "%.3g), and kernels see the widest of them only; kernel %s needs values that are not "
-            "negative, so use `scale=minmax`, or `scale=none` if that is meant",
+            "negative, so use `scale=minmax`, or `scale=none` if that is intended",
             view->name, column_name(widest, table, spread.widest), spread.largest,
             column_name(narrowest, table, spread.narrowest), spread.least,
             bank->kernels[m].class->name);

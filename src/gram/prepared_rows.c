@@ -79,10 +79,11 @@ static medley_status check_size(const md_bank *bank, size_t v, const double *nor
 {
     for (size_t r = 0; r < rows; r++)
         if (!(norms2[r] <= (double)FLT_MAX / 4))
-            return md_fail(error, MEDLEY_BAD_INPUT,
-                           "view '%s': the values of row %zu are too large for kernels (their "
-                           "squares add up to %.3g); use `scale=standard`",
-                           bank->views[v].name, r + 1, norms2[r]);
+            return md_fail(
+                error, MEDLEY_BAD_INPUT,
+                "view '%s': the values of row %zu are too large for kernels (their "
+                "squares add up to %.3g); use `scale=standard` in training, or check them",
+                bank->views[v].name, r + 1, norms2[r]);
     return MEDLEY_OK;
 }
 
@@ -192,7 +193,7 @@ static medley_status check_self(const md_kernel *kernel, const double *self, siz
         if (!isfinite(self[r]))
             return md_fail(error, MEDLEY_BAD_INPUT,
                            "kernel '%s': K(x,x) is not finite in row %zu; the values are too large "
-                           "for it, use `scale=standard` or minmax",
+                           "for it; use `scale=standard` or minmax in training, or check them",
                            kernel->name, r + 1);
         if (divides && self[r] < 0)
             return md_fail(error, MEDLEY_BAD_INPUT,

@@ -265,7 +265,7 @@ static medley_status finish_matrix(svmlight_reader *reader)
         matrix->columns = expected;
     if (matrix->columns == 0)
         return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
-                          "no row has a feature, expected index:value behind the labels");
+                          "no row has a feature, expected index:value after the labels");
     if (matrix->columns < DENSE_BELOW_COLUMNS &&
         reader->entries > matrix->rows * matrix->columns / 2) {
         md_matrix dense;

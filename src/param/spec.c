@@ -150,8 +150,7 @@ medley_status md_spec_parse(md_spec *spec, const char *text, medley_error *error
     if (*p != '\0')
         return md_fail(
             error, MEDLEY_USAGE,
-            "'%s': '%s' was not expected; write name(key=value,...)@view, one to an option", text,
-            p);
+            "'%s': '%s' was not expected; write name(key=value,...)@view, one per option", text, p);
     *spec = md_take(&made);
     return MEDLEY_OK;
 }

@@ -25,6 +25,19 @@ static medley_status check_row(const medley_dataset *train, size_t r, medley_err
                       r + 1, text);
 }
 
+/* Squares of numbers must be finite, and so must their sum. */
+static medley_status check_targets(const medley_dataset *train, medley_error *error)
+{
+    static const double LARGEST = 1e100;
+    for (size_t r = 0; r < train->rows; r++)
+        if (fabs(train->target[r]) > LARGEST)
+            return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
+                              "row %zu has the number %.3g to predict, and numbers beyond %.0e "
+                              "cannot be squared; divide all of them by a constant",
+                              r + 1, train->target[r], LARGEST);
+    return MEDLEY_OK;
+}
+
 static medley_status check(const md_problem *problem, medley_error *error)
 {
     const medley_dataset *train = problem->train;
@@ -32,14 +45,14 @@ static medley_status check(const md_problem *problem, medley_error *error)
         return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                           "there are no rows to learn from");
     if (md_dataset_has_only_targets(train))
-        return MEDLEY_OK;
+        return check_targets(train, error);
     if (train->label == NULL)
         return md_fail_at(error, MEDLEY_USAGE, train->source, 0,
                           "there are no labels to learn from; use `label` or `labels`");
     for (size_t r = 0; r < train->rows; r++)
         MEDLEY_TRY(check_row(train, r, error));
     if (train->target != NULL)
-        return MEDLEY_OK;
+        return check_targets(train, error);
     return md_fail_at(error, MEDLEY_BAD_INPUT, train->source, 0,
                       "the labels are not numbers; `task=regression` predicts numbers");
 }

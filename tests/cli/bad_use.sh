@@ -218,6 +218,18 @@ refuse "templates of words for trees" 'dependency trees need arc templates' --ta
 printf 'a,b\n1,2\n3,4\n5,6.5\n' >numbers.csv
 expect_exit 3 "numbers taken for labels" "$MEDLEY" train --model near.medley numbers.csv
 expect_text "names the column" "\(column 'b'\) look like numbers to be predicted" "$err"
+awk 'BEGIN { srand(3); print "a,b,y"; for (i = 0; i < 60; i++) { x = rand(); print x "," rand() "," (i == 17 ? "-" : 3 * x) } }' >word.csv
+expect_exit 3 "a word among numbers" "$MEDLEY" train --model near.medley word.csv
+expect_text "is named" "word.csv: the label of row 18 is '-', and nearly all others are numbers" "$err"
+sed 's/,-$/,1e160/' word.csv >huge.csv
+expect_exit 3 "a number that cannot be squared" "$MEDLEY" train --model near.medley --task regression huge.csv
+expect_text "is named, too" 'row 18 has the number 1e[+]160 to predict' "$err"
+expect_exit 2 "columns of DATA, and no DATA" "$MEDLEY" train --model near.medley --view v=four.csv --ignore a
+expect_text "says how views do it" 'leave columns of a view out by --view NAME=FILE:!COLUMNS' "$err"
+expect_exit 2 "labels that no view has" "$MEDLEY" train --model near.medley numbers.csv --view v=numbers.csv --label nope
+expect_text "names them" '--label nope: no file has a column of that name' "$err"
+cut -d, -f1,2 four.csv >bare.csv
+expect_exit 0 "labels that only a view has" "$MEDLEY" train --quiet --model near.medley bare.csv --view v=four.csv --label label
 expect_exit 0 "a model of numbers" "$MEDLEY" train --quiet --model rows.medley four.csv
 expect_exit 3 "words for a model of numbers" "$MEDLEY" predict rows.medley tagged.txt
 expect_text "says how the file was read" 'tagged.txt: this file was read as columns, and the model needs columns of numbers' "$err"
@@ -261,10 +273,10 @@ expect_text "no rows: the least" "rows must be at least 1" "$err"
 # ---- sparse rows ----
 awk 'BEGIN { for (i = 0; i < 60; i++) print 2 * (i % 2) - 1, "1:" 1000 * (i % 7) + 1, 2 + i % 40 ":" 0.2 }' >uneven.svm
 "$MEDLEY" train --model near.medley uneven.svm >"$out" 2>"$err"
-expect_text "sparse columns of very different size are warned of" "warning: sparse columns differ much in size \(column 1 goes up to 6e\+03, column 2 to 0.2\).*--scale maxabs" "$err"
+expect_text "sparse columns of very different size are warned of" "warning: sparse columns differ greatly in magnitude \(column 1 goes up to 6e\+03, column 2 to 0.2\).*--scale maxabs" "$err"
 for kind in maxabs none; do
     "$MEDLEY" train --model near.medley --scale "$kind" uneven.svm >"$out" 2>"$err"
-    refute_text "with --scale $kind they are not" 'differ much in size' "$err"
+    refute_text "with --scale $kind they are not" 'differ greatly in magnitude' "$err"
 done
 
 # ---- held-out data, standard output, samples ----

@@ -217,7 +217,7 @@ static void eval_says_why_there_is_no_r2(void **state)
     assert_int_equal(run(&stage, "eval --json --model MODEL DATA"), CLI_OK);
     says(&stage, "\"r2\":null");
     assert_int_equal(run(&stage, "eval --model MODEL DATA"), CLI_OK);
-    says(&stage, "R2 not defined: all numbers in the data are the same (4 rows)");
+    says(&stage, "R2 not defined: the numbers in the data have no variance (4 rows)");
     stage_close(&stage);
 }
 

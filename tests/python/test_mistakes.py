@@ -41,7 +41,7 @@ class Rows(Mistakes):
         X = np.abs(X)  # kernels of histograms keep columns as they are
         with self.assertWarnsRegex(UserWarning, "scale='minmax'"):
             MKLClassifier("chi2").fit(X, y)
-        with self.assertWarnsRegex(UserWarning, "differ much in spread"):
+        with self.assertWarnsRegex(UserWarning, "differ greatly in spread"):
             medley.tune(X, y, {"C": [1, 2]}, estimator=MKLClassifier("chi2"), cv=2, refit=False)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
