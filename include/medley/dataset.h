@@ -42,12 +42,14 @@ typedef struct medley_read_options {
                                  a file without it has no labels; NULL: guess */
     bool label_is_optional; /**< CSV: a file has no labels unless a column is called as label says,
                                  or, if label is NULL, label, class, target or y */
+    int first_index; /**< svmlight: the index of the first feature, 0 or 1; -1: 0 if the file has an
+                          index 0, else 1. Models and data know that of their own files */
 } medley_read_options;
 
 /** The defaults: everything is guessed. */
 #define MEDLEY_READ_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(medley_read_options), NULL, NULL, NULL, -1, 0, false, false, NULL, NULL, false      \
+        sizeof(medley_read_options), NULL, NULL, NULL, -1, 0, false, false, NULL, NULL, false, -1  \
     }
 
 /**

@@ -8,6 +8,9 @@
 #include "medley/dataset.h"
 
 /* The numeric columns of one file. */
+/* Whether the indices of a file begin with 0 or 1, as model files have it. */
+typedef enum md_first_index { MD_NO_INDICES, MD_FROM_ZERO, MD_FROM_ONE } md_first_index;
+
 typedef struct md_table {
     char *name;   /* "" for DATA itself, else the view's name */
     char *source; /* the file, for messages */
@@ -15,6 +18,7 @@ typedef struct md_table {
     size_t height, width;    /* of the image each row is; 0 if it is none */
     md_strings column_names; /* empty: columns are known by number */
     char *label_name;        /* of the label's column in that file; NULL: none, or no header */
+    md_first_index first;    /* of a file that has indices */
 } md_table;
 
 /* Kernel values that came ready made. */

@@ -21,6 +21,7 @@ static medley_status select_tables(const selection *chosen, medley_error *error)
         to->height = from->height;
         to->width = from->width;
         MEDLEY_TRY(md_strings_copy(&to->column_names, &from->column_names, error));
+        to->first = from->first;
         if (from->label_name != NULL)
             MEDLEY_TRY(
                 md_new_text(&to->label_name, from->label_name, strlen(from->label_name), error));

@@ -7,7 +7,7 @@
 #include "task/task.h"
 
 /* The version that is written, and the oldest one that is read. */
-enum { MD_FILE_VERSION = 7, MD_FILE_OLDEST = 2 };
+enum { MD_FILE_VERSION = 8, MD_FILE_OLDEST = 2 };
 
 /* In this order: those of every file, then (from version 5 on) what the training data looked like,
  * then those of calibrated models, of tasks that keep something. */

@@ -30,7 +30,8 @@ static size_t find_section(md_loader *loader, const char *name)
     return i < MD_SECTION_OWN || loader->own != NULL ? i : MD_SECTIONS_KNOWN;
 }
 
-enum { WITH_INPUT = 5 }; /* the first version with that section */
+enum { WITH_INPUT = 5 };       /* the first version with that section, */
+enum { WITH_FIRST_INDEX = 8 }; /* and with all that it has */
 
 static medley_status find_sections(md_loader *loader, md_unpack *header, size_t count)
 {
@@ -137,8 +138,8 @@ static medley_status read_input(md_loader *loader)
         model->format = format;
     else
         free(format);
-    if (!md_known_tables_unpack(&model->bank.tables, in) || !md_unpack_done(in) ||
-        !tables_fit(&model->bank))
+    if (!md_known_tables_unpack(&model->bank.tables, in, loader->version >= WITH_FIRST_INDEX) ||
+        !md_unpack_done(in) || !tables_fit(&model->bank))
         return md_fail_damaged(loader, "input");
     return MEDLEY_OK;
 }

@@ -105,6 +105,8 @@ static void know_table(medley_read_options *options, const medley_model *model, 
     const md_known_table *table = md_known_tables_find(&model->bank.tables, name);
     if (options->feature_count == 0)
         options->feature_count = medley_model_columns(model, name);
+    if (table != NULL && table->first != MD_NO_INDICES && options->first_index < 0)
+        options->first_index = table->first == MD_FROM_ONE;
     if (table != NULL && table->names.count == options->feature_count &&
         options->feature_names == NULL) {
         options->feature_names = (const char *const *)table->names.items;

@@ -102,6 +102,8 @@ medley_status medley_dataset_read_like(medley_dataset **dataset, const medley_da
         options.feature_names = (const char *const *)table->column_names.items;
         options.label_name = table->label_name;
     }
+    if (table != NULL && table->first != MD_NO_INDICES && options.first_index < 0)
+        options.first_index = table->first == MD_FROM_ONE;
     return medley_dataset_read(dataset, path, &options, error);
 }
 
@@ -186,6 +188,7 @@ medley_status medley_dataset_add_table(medley_dataset *dataset, const char *name
     place->features = md_take(&from->features);
     place->column_names = md_take(&from->column_names);
     place->label_name = md_take(&from->label_name);
+    place->first = from->first;
     place->height = from->height;
     place->width = from->width;
     take_labels(dataset, added);

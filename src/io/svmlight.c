@@ -256,6 +256,11 @@ static medley_status finish_matrix(svmlight_reader *reader)
 {
     md_matrix *matrix = &reader->matrix;
     const size_t expected = reader->options->feature_count;
+    if (reader->options->first_index == 1 && reader->from_zero)
+        return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
+                          "the file has features with the index 0, and those that it goes with "
+                          "began with 1; number both files in the same way");
+    reader->from_zero |= reader->options->first_index == 0;
     if (reader->from_zero)
         for (size_t e = 0; e < reader->entries; e++)
             matrix->index[e]++;
@@ -304,6 +309,7 @@ static medley_status read_svmlight(medley_dataset *dataset, const md_input *inpu
     MEDLEY_TRY(finish_matrix(&reader));
     MEDLEY_TRY(md_dataset_new_table(&table, dataset, "", input->path, error));
     table->features = md_take(&reader.matrix);
+    table->first = reader.from_zero ? MD_FROM_ZERO : MD_FROM_ONE;
     dataset->rows = reader.rows;
     if (!options->ignore_labels)
         MEDLEY_TRY(md_labels_finish(&reader.labels, dataset, error));

@@ -20,10 +20,12 @@ void md_known_tables_clear(md_known_tables *known)
 
 /* What one table is; names may be NULL. */
 static medley_status add_table(md_known_tables *known, const char *name, const char *label_name,
-                               size_t columns, const md_strings *names, medley_error *error)
+                               size_t columns, md_first_index first, const md_strings *names,
+                               medley_error *error)
 {
     md_known_table *table = &known->items[known->count++];
     table->columns = columns;
+    table->first = first;
     MEDLEY_TRY(md_new_text(&table->name, name, strlen(name), error));
     if (label_name != NULL)
         MEDLEY_TRY(md_new_text(&table->label_name, label_name, strlen(label_name), error));
@@ -41,7 +43,7 @@ medley_status md_known_tables_make(md_known_tables *known, const medley_dataset 
         const bool named = !md_matrix_is_sparse(&table->features) &&
                            table->column_names.count == table->features.columns;
         MEDLEY_TRY(add_table(&made, table->name, table->label_name, table->features.columns,
-                             named ? &table->column_names : NULL, error));
+                             table->first, named ? &table->column_names : NULL, error));
     }
     *known = md_take(&made);
     return MEDLEY_OK;
@@ -55,8 +57,8 @@ medley_status md_known_tables_copy(md_known_tables *copy, const md_known_tables 
     MEDLEY_TRY(md_new(&made.items, known->count, sizeof *made.items, error));
     for (size_t t = 0; t < known->count; t++) {
         const md_known_table *table = &known->items[t];
-        MEDLEY_TRY(
-            add_table(&made, table->name, table->label_name, table->columns, &table->names, error));
+        MEDLEY_TRY(add_table(&made, table->name, table->label_name, table->columns, table->first,
+                             &table->names, error));
     }
     *copy = md_take(&made);
     return MEDLEY_OK;
@@ -80,25 +82,28 @@ void md_known_tables_pack(md_text *out, const md_known_tables *known)
         md_pack_text(out, table->name);
         md_pack_text(out, table->label_name != NULL ? table->label_name : "");
         md_pack_u64(out, table->columns);
+        md_pack_u64(out, table->first);
         md_pack_strings(out, &table->names);
     }
 }
 
-static bool unpack_table(md_known_table *table, md_unpack *in)
+static bool unpack_table(md_known_table *table, md_unpack *in, bool has_first)
 {
     table->name = md_unpack_text(in);
     table->label_name = md_unpack_text(in);
     table->columns = md_unpack_u64(in);
+    const uint64_t first = has_first ? md_unpack_u64(in) : MD_NO_INDICES;
+    table->first = first <= MD_FROM_ONE ? (md_first_index)first : MD_NO_INDICES;
     md_unpack_strings(in, &table->names);
     if (table->label_name != NULL && table->label_name[0] == '\0') {
         free(table->label_name);
         table->label_name = NULL;
     }
-    return !in->bad && table->columns <= INT32_MAX &&
+    return !in->bad && table->columns <= INT32_MAX && first <= MD_FROM_ONE &&
            (table->names.count == 0 || table->names.count == table->columns);
 }
 
-bool md_known_tables_unpack(md_known_tables *known, md_unpack *in)
+bool md_known_tables_unpack(md_known_tables *known, md_unpack *in, bool has_first)
 {
     enum { LEAST_BYTES = 32 };
     MD_CLEARED(md_known_tables_clear) md_known_tables made = {0};
@@ -108,7 +113,8 @@ bool md_known_tables_unpack(md_known_tables *known, md_unpack *in)
         in->bad = in->no_memory = true;
     while (!in->bad && made.count < count) {
         md_known_table *table = &made.items[made.count++];
-        in->bad = !unpack_table(table, in) || md_known_tables_find(&made, table->name) != table;
+        in->bad = !unpack_table(table, in, has_first) ||
+                  md_known_tables_find(&made, table->name) != table;
     }
     if (in->bad)
         return false;

@@ -12,6 +12,7 @@ typedef struct md_known_table {
     char *name;       /* of the table, "" for DATA */
     char *label_name; /* of the label's column in its file; NULL: it has none */
     size_t columns;
+    md_first_index first;
     md_strings names; /* [columns]; empty: known by number, or (sparse tables) the views have them
                        */
 } md_known_table;
@@ -29,9 +30,10 @@ medley_status md_known_tables_copy(md_known_tables *copy, const md_known_tables 
 /* NULL: training had no such table. */
 const md_known_table *md_known_tables_find(const md_known_tables *known, const char *name);
 
-/* As bytes for a model file, and back: false where the bytes make no sense; in tells why. */
+/* As bytes for a model file, and back: false where the bytes make no sense; in tells why.
+ * has_first: the bytes have `first`. */
 void md_known_tables_pack(md_text *out, const md_known_tables *known);
-bool md_known_tables_unpack(md_known_tables *known, md_unpack *in);
+bool md_known_tables_unpack(md_known_tables *known, md_unpack *in, bool has_first);
 
 /* A data set whose tables have their columns in the order of training. */
 typedef struct md_aligned {

@@ -33,7 +33,7 @@ for model in "$old"/*.medley; do
     expect_exit 0 "$name can be looked at" "$MEDLEY" inspect "$model"
     count=$((count + 1))
 done
-check "there are models of formats 3 to 7" test "$count" -ge 17
+check "there are models of formats 3 to 8" test "$count" -ge 22
 written=$(od -A n -t u8 -j 8 -N 8 "$old/format7-rows.medley" | tr -d ' ')
 check "the names tell the formats" test "$written" -eq 7
 "$MEDLEY" train --quiet --model today.medley --epochs 1 "$old/rows.csv" >/dev/null

@@ -26,6 +26,17 @@ gzip -k new.svm
 cut -d, -f1-20 new.csv >bare.csv
 same() { "$MEDLEY" predict --model m.medley "$@" | cmp -s - labels.txt; }
 check "svmlight gives the same labels" same new.svm
+# Indices from 0, as scikit-learn writes them: of new rows, in which feature 0 is 0 and left out, others are not moved.
+awk '{ for (i = 2; i <= NF; i++) { split($i, pair, ":"); $i = pair[1] - 1 ":" pair[2] } print }' new.svm >from0.svm
+sed 's/ 0:[^ ]*//' from0.svm >without0.svm
+sed 's/ 1:[^ ]*//' new.svm >without1.svm
+"$MEDLEY" train --quiet --model from0.medley --epochs 3 --method spom from0.svm
+"$MEDLEY" train --quiet --model from1.medley --epochs 3 --method spom new.svm
+"$MEDLEY" predict from0.medley without0.svm >from0.txt
+"$MEDLEY" predict from1.medley without1.svm >from1.txt
+check "svmlight, indices from 0: the model knows" cmp from0.txt from1.txt
+expect_exit 3 "indices from 0 for a model of others" "$MEDLEY" predict from1.medley from0.svm
+expect_text "says so" 'from0.svm: the file has features with the index 0, and those that it goes with began with 1' "$err"
 check "gzip gives the same labels" same new.svm.gz
 check "standard input gives the same labels" bash -c \
     '"$MEDLEY" predict --model m.medley --format svmlight - <new.svm | cmp -s - labels.txt'

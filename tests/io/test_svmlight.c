@@ -65,6 +65,26 @@ static void an_index_of_zero_makes_the_file_count_from_zero(void **state)
     medley_dataset_free(dataset);
 }
 
+static void the_first_index_can_be_given(void **state)
+{
+    (void)state;
+    static const char text[] = "a 1:1 2:2\nb 2:7\n";
+    medley_read_options options = MEDLEY_READ_OPTIONS_INIT;
+    medley_dataset *dataset;
+    medley_error error;
+    options.first_index = 0;
+    dataset = read_good(text, &options);
+    assert_int_equal(medley_dataset_columns(dataset), 3);
+    assert_true(value_at(dataset, 0, 0) == 0.0f && value_at(dataset, 1, 2) == 7.0f);
+    medley_dataset_free(dataset);
+    options.first_index = 1;
+    dataset = read_good(text, &options);
+    assert_int_equal(medley_dataset_columns(dataset), 2);
+    medley_dataset_free(dataset);
+    assert_int_equal(read_text(&dataset, "a 0:1\n", 6, &options, &error), MEDLEY_BAD_INPUT);
+    assert_non_null(strstr(error.message, "features with the index 0"));
+}
+
 static void mostly_filled_rows_become_dense(void **state)
 {
     (void)state;
@@ -350,6 +370,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_labels_and_values_are_read),
         cmocka_unit_test(an_index_of_zero_makes_the_file_count_from_zero),
+        cmocka_unit_test(the_first_index_can_be_given),
         cmocka_unit_test(mostly_filled_rows_become_dense),
         cmocka_unit_test(rows_of_one_qid_are_a_sequence),
         cmocka_unit_test(labels_may_be_missing_when_they_are_not_looked_at),

@@ -25,6 +25,6 @@ model rows rows.csv --kernel linear --kernel 'rbf(sigma2=1)' --normalize diag --
 model numbers numbers.csv --task regression --method spicy --kernel linear --kernel 'rbf(sigma2=4)' --gap 1e-3
 model sentences sentences.txt --task chain --template template.txt --epochs 3
 model trees trees.conllu --task tree --template arcs.txt --hash-bits 6 --unlabelled --epochs 2
-if "$medley" train --help | grep -e --prune >/dev/null; then # from format 7 on
+if { "$medley" train --help; "$medley" train --help=all; } 2>&1 | grep -e --prune >/dev/null; then # from format 7 on
     model pruned trees.conllu --task tree --template arcs.txt --hash-bits 6 --unlabelled --prune --epochs 2
 fi
