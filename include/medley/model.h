@@ -256,6 +256,8 @@ typedef struct medley_summary {
     const char *device_use;    /**< what ran there, if it is a card: "values and scores of 8
                                     kernels"; else "" */
     const char *device_reason; /**< why no card was used, where one would expect it; else "" */
+    bool has_weights; /**< `features` of some blocks counts weights of columns, templates or pairs
+                         of labels; else it counts support rows of all */
 } medley_summary;
 
 /** The summary of a model, borrowed from it. */

@@ -115,13 +115,12 @@ static bool are_weights_alike(const medley_summary *summary)
     return summary->block_count > 1 && least > 0 && least >= largest * (1 - 1e-9);
 }
 
-/* What the last column counts: of kernels rows, of templates and of pairs of labels features. */
+/* What the last column counts: of kernels support rows, of all others weights. */
 static const char *count_title(const medley_summary *summary)
 {
-    const medley_task_info *task = medley_task_about(summary->task);
     if (summary->support_rows == 0)
         return "features";
-    return task != NULL && task->has_context ? "rows/features" : "support rows";
+    return summary->has_weights ? "rows/features" : "support rows";
 }
 
 void cli_print_blocks(FILE *file, const medley_summary *summary, size_t top)

@@ -6,6 +6,8 @@
 #include "fit/fit.h"
 
 #include "setup/setup.h"
+#include <ctype.h>
+#include <strings.h>
 
 static const double MOST_RATIO = 1e3; /* of deviations */
 
@@ -86,6 +88,43 @@ static bool numbers_rows(const md_matrix *matrix, size_t column)
     return true;
 }
 
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a;
+    const float y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* "id", "patient_id", "ID": a name for something that identifies rows. */
+static bool is_called_id(const char *name)
+{
+    const size_t length = strlen(name);
+    return length >= 2 && strcasecmp(name + length - 2, "id") == 0 &&
+           (length == 2 || strchr("_-. ", name[length - 3]) != NULL ||
+            (name[length - 2] == 'I' && islower((unsigned char)name[length - 3])));
+}
+
+/* Whole numbers, all of them different, in a column that is called so. */
+static bool identifies_rows(const md_table *table, size_t column)
+{
+    const md_matrix *matrix = &table->features;
+    medley_error error = {0};
+    MD_OWNED(free) float *sorted = NULL;
+    if (column >= table->column_names.count || !is_called_id(table->column_names.items[column]) ||
+        md_new(&sorted, matrix->rows, sizeof *sorted, &error) < 0)
+        return false;
+    for (size_t r = 0; r < matrix->rows; r++) {
+        sorted[r] = matrix->dense[r * matrix->columns + column];
+        if (sorted[r] != floorf(sorted[r]))
+            return false;
+    }
+    qsort(sorted, matrix->rows, sizeof *sorted, compare_floats);
+    for (size_t r = 1; r < matrix->rows; r++)
+        if (sorted[r] == sorted[r - 1])
+            return false;
+    return true;
+}
+
 /* Columns that number the rows of the file, of which the row's label may be a function: of rows
  * that are in the order of their labels, say. */
 static size_t describe_numbers(char *text, size_t size, const medley_dataset *dataset)
@@ -95,13 +134,19 @@ static size_t describe_numbers(char *text, size_t size, const medley_dataset *da
     for (size_t t = 0; t < dataset->table_count; t++) {
         const md_table *table = &dataset->tables[t];
         for (size_t c = 0; is_plain(table) && c < table->features.columns; c++) {
-            if (dataset->rows < LEAST_ROWS || !numbers_rows(&table->features, c))
+            if (dataset->rows < LEAST_ROWS)
                 continue;
-            const int length = snprintf(text, size,
-                                        "column %s only counts the rows, which says nothing about "
-                                        "new ones; leave it out by "
-                                        "`ignore`, unless it is a measurement",
-                                        column_name(name, table, c));
+            const bool counts = numbers_rows(&table->features, c);
+            if (!counts && !identifies_rows(table, c))
+                continue;
+            const bool named = c < table->column_names.count;
+            const int length =
+                snprintf(text, size,
+                         "column %s %s, which says nothing about new ones; leave it out by "
+                         "`ignore%s%.80s`, unless it is a measurement",
+                         column_name(name, table, c),
+                         counts ? "only counts the rows" : "has another whole number in each row",
+                         named ? "=" : "", named ? table->column_names.items[c] : "");
             return length > 0 ? (size_t)length : 0;
         }
     }

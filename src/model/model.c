@@ -89,6 +89,14 @@ medley_status md_preselection_copy(md_preselection *copy, const md_preselection 
     return MEDLEY_OK;
 }
 
+static bool has_weights(const medley_model *model)
+{
+    for (size_t m = 0; m < model->bank.count; m++)
+        if (md_kernel_has_weights(&model->bank.kernels[m]))
+            return true;
+    return model->weights_count > 0;
+}
+
 void md_model_bind_summary(medley_model *model)
 {
     medley_summary *summary = &model->summary;
@@ -107,6 +115,7 @@ void md_model_bind_summary(medley_model *model)
     summary->preselected_count = model->preselection.count;
     summary->preselected_rows = model->preselection.rows;
     summary->support_rows = model->support_count;
+    summary->has_weights = has_weights(model);
     summary->bias = model->bias != NULL ? model->bias[0] : NAN;
     summary->temperature = model->calibration.factor > 0 ? 1 / model->calibration.factor : NAN;
     summary->offsets = model->calibration.offset;

@@ -55,16 +55,43 @@ static md_confidence_interval interval_of_rows(const md_report *report, double s
 /* Is an interval honest: are the data new to the model? */
 static bool may_have_interval(const md_report *report)
 {
-    return report->measured && report->target == NULL && report->prediction->rows > 0 &&
-           !report->options.data_chose && report->from_training == MD_NO_TRAINING_ROWS;
+    return report->measured && report->prediction->rows > 0 && !report->options.data_chose &&
+           report->from_training == MD_NO_TRAINING_ROWS;
+}
+
+/* 1 - R^2 is such a ratio, of squared errors to squared distances from the mean. It is not bounded
+ * as shares are: the interval is that of a normal distribution, from so many rows on. */
+md_confidence_interval md_report_fit_interval(const md_report *report)
+{
+    enum { FEWEST_ROWS = 30 };
+    const double z = 1.959964;
+    const double *target = report->target;
+    const size_t rows = report->prediction != NULL ? report->prediction->rows : 0;
+    double mean = 0;
+    if (!may_have_interval(report) || target == NULL || rows < FEWEST_ROWS ||
+        !isfinite(report->evaluation.r2))
+        return (md_confidence_interval){NAN, NAN};
+    for (size_t i = 0; i < rows; i++)
+        mean += target[i] / (double)rows;
+    ratio r = {.share = 1 - report->evaluation.r2};
+    for (size_t i = 0; i < rows; i++) {
+        const double error = report->prediction->value[i] - target[i];
+        const double distance2 = (target[i] - mean) * (target[i] - mean);
+        add_unit(&r, error * error, distance2);
+        r.x += distance2;
+    }
+    const double half = z * sqrt(r.squares * (double)rows / (double)(rows - 1)) / r.x;
+    return (md_confidence_interval){report->evaluation.r2 - half,
+                                    fmin(report->evaluation.r2 + half, 1)};
 }
 
 md_confidence_interval md_report_interval(const md_report *report)
 {
     const medley_evaluation *e = &report->evaluation;
     const double share = isfinite(e->las) ? e->las : isfinite(e->uas) ? e->uas : e->accuracy;
-    return may_have_interval(report) && isfinite(share) ? interval_of_rows(report, share)
-                                                        : (md_confidence_interval){NAN, NAN};
+    return may_have_interval(report) && report->target == NULL && isfinite(share)
+               ? interval_of_rows(report, share)
+               : (md_confidence_interval){NAN, NAN};
 }
 
 /* F1 = 2 correct / (given + found) is such a ratio. If every correct chunk, every missed one and

@@ -92,14 +92,12 @@ static void title_table(const md_report *report, size_t shown, char *title, size
                  md_figure_count(count).text, word);
 }
 
-/* Of kernels rows are counted, of templates and pairs of labels features. */
+/* Of kernels support rows are counted, of all others weights. */
 static const char *count_title(const md_report *report)
 {
-    const medley_model *model = report->model;
     if (report->summary->support_rows == 0)
         return "#features";
-    return model->features == NULL && model->weights_count == 0 ? "#support rows"
-                                                                : "#rows/features";
+    return report->summary->has_weights ? "#rows/features" : "#support rows";
 }
 
 static void write_table(md_report *report)

@@ -220,8 +220,8 @@ static void tell_differences(md_report *report, const struct history *history)
     md_html_open_class(html, "p", "note");
     if (other)
         md_html_textf(html,
-                      "The curve shows the objective while the model was learning; that of the "
-                      "final model is %s. ",
+                      "These are objectives while the model was learning; that of the final model "
+                      "is %s. ",
                       final.text);
     if (longer)
         md_html_textf(html,

@@ -187,6 +187,10 @@ static void tell_fit(md_report *report)
             "left unexplained",
             md_figure_number(report->baseline.value).text,
             md_figure_rough(fmax(1 - e->r2, 0)).text);
+    const md_confidence_interval interval = md_report_fit_interval(report);
+    if (isfinite(interval.low))
+        md_html_textf(html, "; R\xC2\xB2 is %s (95 %% confidence: %.3f to %.3f)",
+                      md_figure_number(e->r2).text, interval.low, interval.high);
     md_html_text(html, ". ");
 }
 
@@ -244,7 +248,7 @@ static void tell_certainty(md_report *report)
                       "Training ended with a certificate: no other choice of weights and "
                       "coefficients has an objective lower by more than %s. ",
                       md_figure_at_most(s->gap).text);
-    else if (isfinite(s->bound))
+    else if (isfinite(s->bound) && s->bound < s->objective) /* else it says nothing */
         md_html_textf(html,
                       "With a probability of 95 %% the objective is no farther than %s above the "
                       "best one. ",

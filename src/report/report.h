@@ -103,6 +103,8 @@ typedef struct md_confidence_interval {
 
 /* Of the accuracy, or of trees of the headline (LAS or UAS). */
 md_confidence_interval md_report_interval(const md_report *report);
+/* Of R^2, of regressions. */
+md_confidence_interval md_report_fit_interval(const md_report *report);
 
 /* Of the F1 of chunks. */
 md_confidence_interval md_report_chunk_interval(const md_report *report);

@@ -41,6 +41,7 @@ static void tile_score(md_report *report)
     char below[96] = "";
     const medley_evaluation *e = &report->evaluation;
     const struct headline headline = headline_of(report);
+    const md_confidence_interval fit = md_report_fit_interval(report);
     const md_confidence_interval interval =
         e->has_chunks ? md_report_chunk_interval(report) : md_report_interval(report);
     if (report->target != NULL && !isfinite(e->rmse))
@@ -51,6 +52,8 @@ static void tile_score(md_report *report)
         snprintf(below, sizeof below, "%s",
                  report->from_training == MD_SOME_TRAINING_ROWS ? "with rows of the training data"
                                                                 : "on the training data");
+    else if (isfinite(fit.low))
+        snprintf(below, sizeof below, "95 %% CI: %.3f to %.3f", fit.low, fit.high);
     else if (isfinite(interval.low))
         snprintf(below, sizeof below, "95 %% CI: %.1f to %.1f %%", 100 * interval.low,
                  100 * interval.high);

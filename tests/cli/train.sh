@@ -26,6 +26,12 @@ gzip -k new.svm
 cut -d, -f1-20 new.csv >bare.csv
 same() { "$MEDLEY" predict --model m.medley "$@" | cmp -s - labels.txt; }
 check "svmlight gives the same labels" same new.svm
+# What the last column of the blocks counts.
+"$MEDLEY" generate waveform --rows 100 --output three.csv
+"$MEDLEY" train --model three.medley --method obscure three.csv >"$out" 2>"$err"
+expect_text "weights of columns are called features" '^block  .* rows/features$' "$out"
+"$MEDLEY" train --model three.medley --method obscure --kernel 'rbf(sigma=4)' three.csv >"$out" 2>"$err"
+expect_text "rows are support rows" '^block  .* support rows$' "$out"
 # Indices from 0, as scikit-learn writes them: of new rows, in which feature 0 is 0 and left out, others are not moved.
 awk '{ for (i = 2; i <= NF; i++) { split($i, pair, ":"); $i = pair[1] - 1 ":" pair[2] } print }' new.svm >from0.svm
 sed 's/ 0:[^ ]*//' from0.svm >without0.svm

@@ -127,7 +127,7 @@ static void curves_say_what_they_are_of(void **state)
     model->summary.objective = 1.75 * before.epochs[before.epoch_count - 1].objective;
     model->summary.seconds_train = 61;
     char *html = report_text(model, NULL);
-    check_has(html, "the objective while the model was learning");
+    check_has(html, "objectives while the model was learning");
     check_has(html, "final model is ");
     check_has(html, "the training time of 61.0\xC2\xA0s includes");
     free(html);
