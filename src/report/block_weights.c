@@ -218,8 +218,8 @@ static void tell_meaning(md_report *report)
                       "Each block has a weight: its norm, divided by the slope of the penalty %s "
                       "there, as a share of the sum of all these. ",
                       s->penalty);
-    md_html_text(html, "A block whose norm is 0 is not part of the model: it need not be computed "
-                       "when new data are predicted.");
+    md_html_text(html, "A block whose norm is 0 is not part of the model and is not computed at "
+                       "prediction time.");
 }
 
 static medley_status write_section(md_report *report, medley_error *error)
