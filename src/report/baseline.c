@@ -66,11 +66,11 @@ md_confidence_interval md_report_fit_interval(const md_report *report)
     enum { FEWEST_ROWS = 30 };
     const double z = 1.959964;
     const double *target = report->target;
-    const size_t rows = report->prediction != NULL ? report->prediction->rows : 0;
     double mean = 0;
-    if (!may_have_interval(report) || target == NULL || rows < FEWEST_ROWS ||
+    if (target == NULL || !may_have_interval(report) || report->prediction->rows < FEWEST_ROWS ||
         !isfinite(report->evaluation.r2))
         return (md_confidence_interval){NAN, NAN};
+    const size_t rows = report->prediction->rows;
     for (size_t i = 0; i < rows; i++)
         mean += target[i] / (double)rows;
     ratio r = {.share = 1 - report->evaluation.r2};
