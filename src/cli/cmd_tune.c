@@ -206,7 +206,7 @@ static void print_tuning(const struct run *run)
     const medley_tuning *tuning = run->tuning;
     const size_t sequences = medley_dataset_sequences(run->data);
     const size_t units = sequences > 0 ? sequences : medley_dataset_rows(run->data);
-    printf("%zu combinations in %zu folds of %zu %s\n\n", tuning->trial_count, tuning->fold_count,
+    printf("%zu combinations, %zu folds, %zu %s\n\n", tuning->trial_count, tuning->fold_count,
            units, sequences > 0 ? "sequences" : "rows");
     cli_print_tuning(stdout, tuning);
     printf("\n");

@@ -27,7 +27,7 @@ expect_exit 0 "or around a value" "$MEDLEY" tune --cv 3 --method spom --epochs 2
 expect_text "which it says" 'around the value given' "$err"
 expect_text "with its digits" '^0\.025 ' "$out"
 expect_exit 0 "a range" tune --cv 3 --C 0.01..10 ring.csv
-expect_text "has one value a decade" '^4 combinations in 3 folds of 150 rows' "$out"
+expect_text "has one value a decade" '^4 combinations, 3 folds, 150 rows' "$out"
 expect_exit 0 "a range of one value" tune --cv 3 --C 1..1 ring.csv
 expect_text "is that value" '^best: C 1 ' "$out"
 expect_exit 0 "a range whose ratio is no number" tune --cv 2 --method spom --epochs 1 --C 1e-300..1e300:3,5 ring.csv
