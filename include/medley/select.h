@@ -75,6 +75,7 @@ typedef struct medley_tuning {
     double seconds_kernels; /**< 0: kernels are made in the folds, as part of each fit */
     double seconds_total;
     size_t threads;
+    size_t folds_asked; /**< more than fold_count if the tuning was interrupted */
 } medley_tuning;
 
 /**

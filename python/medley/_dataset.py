@@ -288,7 +288,7 @@ def located(*datasets):
 
 def read_options(**fields):
     """A medley_read_options; texts may be str."""
-    options = s.ReadOptions(header=-1)
+    options = s.ReadOptions(header=-1, first_index=-1)
     for name, value in fields.items():
         setattr(options, name, c_text(value) if isinstance(value, str) else value)
     return options

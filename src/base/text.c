@@ -3,6 +3,7 @@
  * Levenshtein distance for "did you mean". */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <zlib.h>
 
 void md_text_clear(md_text *text)
@@ -226,4 +227,14 @@ const char *md_text_nearest(const char *text, const char *const *list)
             nearest = list[i];
     }
     return nearest;
+}
+
+bool md_text_is_word(const char *text, size_t most)
+{
+    size_t length = 0;
+    for (; text[length] != '\0'; length++)
+        if (!isalnum((unsigned char)text[length]) && (unsigned char)text[length] < 0x80 &&
+            strchr("_.", text[length]) == NULL)
+            return false;
+    return length > 0 && length <= most;
 }

@@ -36,6 +36,8 @@ extern const double md_powers_of_ten[23];
 
 /* The whole of text is a number / a whole number / a size such as 512M or 2G (powers of 1024). */
 bool md_parse_double(const char *text, double *value);
+/* One word for a shell and in lists between commas, of at most so many bytes. */
+bool md_text_is_word(const char *text, size_t most);
 bool md_parse_int(const char *text, long long *value);
 bool md_parse_size(const char *text, size_t *bytes);
 

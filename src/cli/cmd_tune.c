@@ -230,6 +230,19 @@ static medley_status check_arguments(const cli_arguments *arguments, size_t *fol
     return cli_check_writable(arguments, error);
 }
 
+/* Where no table tells what went wrong. */
+static void print_failures(const struct run *run)
+{
+    cli_sentence sentence;
+    for (size_t t = 0; t < run->tuning->trial_count; t++) {
+        if (run->tuning->trials[t].problem == NULL)
+            continue;
+        fprintf(stderr, "medley tune: ");
+        cli_print_trial(stderr, run->tuning, t);
+        fprintf(stderr, " failed: %s\n", cli_spoken(sentence, run->tuning->trials[t].problem));
+    }
+}
+
 /* What follows the tuning, whose table is printed at once: this may take long, or fail. */
 static medley_status use_result(cli_arguments *arguments, struct run *run, size_t folds,
                                 medley_error *error)
@@ -241,6 +254,8 @@ static medley_status use_result(cli_arguments *arguments, struct run *run, size_
     const bool silent = arguments->json || cli_is_silent(arguments);
     if (!silent)
         print_tuning(run);
+    else if (!arguments->json)
+        print_failures(run);
     if (stopped && !arguments->json)
         printf("interrupted: this is what was finished, in %zu of %zu folds; no model is learnt\n",
                run->tuning->fold_count, folds);

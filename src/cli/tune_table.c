@@ -5,7 +5,9 @@
 
 const char *cli_measure(char text[CLI_MEASURE_BYTES], bool higher_is_better, double value)
 {
-    if (higher_is_better)
+    if (isnan(value))
+        snprintf(text, CLI_MEASURE_BYTES, "-");
+    else if (higher_is_better)
         snprintf(text, CLI_MEASURE_BYTES, "%.2f %%", 100 * value);
     else
         snprintf(text, CLI_MEASURE_BYTES, "%.5g", value);
@@ -66,6 +68,8 @@ static double bar_share(const medley_tuning *tuning, double mean)
 
 static const char *mark(const medley_tuning *tuning, size_t trial)
 {
+    if (trial == tuning->best && isnan(tuning->trials[trial].standard_error)) /* of one fold */
+        return "  best";
     if (trial == tuning->best)
         return trial == tuning->one_error ? "  best, and simplest within one error" : "  best";
     return trial == tuning->one_error ? "  simplest within one error" : "";

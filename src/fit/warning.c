@@ -125,6 +125,19 @@ static bool identifies_rows(const md_table *table, size_t column)
     return true;
 }
 
+/* Without a name it is known by its number in the file, which the label's place may change. */
+static void tell_how_to_leave_out(char text[160], const md_table *table, size_t column)
+{
+    enum { LONGEST = 60 };
+    const char *name =
+        column < table->column_names.count ? table->column_names.items[column] : NULL;
+    const bool is_word = name != NULL && md_text_is_word(name, LONGEST);
+    if (table->name[0] != '\0')
+        snprintf(text, 160, " of view '%.80s'", table->name);
+    else
+        snprintf(text, 160, " by `ignore%s%s`", is_word ? "=" : "", is_word ? name : "");
+}
+
 /* Columns that number the rows of the file, of which the row's label may be a function: of rows
  * that are in the order of their labels, say. */
 static size_t describe_numbers(char *text, size_t size, const medley_dataset *dataset)
@@ -139,14 +152,15 @@ static size_t describe_numbers(char *text, size_t size, const medley_dataset *da
             const bool counts = numbers_rows(&table->features, c);
             if (!counts && !identifies_rows(table, c))
                 continue;
-            const bool named = c < table->column_names.count;
-            const int length =
-                snprintf(text, size,
-                         "column %s %s, which says nothing about new ones; leave it out by "
-                         "`ignore%s%.80s`, unless it is a measurement",
-                         column_name(name, table, c),
-                         counts ? "only counts the rows" : "has another whole number in each row",
-                         named ? "=" : "", named ? table->column_names.items[c] : "");
+            char remedy[160];
+            tell_how_to_leave_out(remedy, table, c);
+            const int length = snprintf(
+                text, size,
+                "column %s %s, which says nothing about new ones; leave it out%s, unless "
+                "it is a measurement",
+                column_name(name, table, c),
+                counts ? "only counts the rows" : "has a different whole number in each row",
+                remedy);
             return length > 0 ? (size_t)length : 0;
         }
     }

@@ -62,8 +62,9 @@ typedef struct md_csv_place {
 
 /* Does a label that is not in quotes stand for a missing one? */
 bool md_csv_is_missing_label(const char *text, size_t length);
-/* Is it, in a column of numbers, a value that is missing or written otherwise: "n/a", "0,5", "12%"?
- * Such fields are no names. */
+/* In a column of numbers, a value that is missing ("n/a"; Na may be sodium), or written otherwise
+ * ("0,5", "12%"). */
+bool md_csv_is_missing(const char *text, size_t length);
 bool md_csv_is_value(const char *text, size_t length);
 
 medley_status md_csv_fail_value(md_csv_place place, const md_csv_field *field, medley_error *error);

@@ -92,7 +92,7 @@ static bool has_decimal_commas(const char *text, const char *end)
         taken = true;
         commas++;
     }
-    return commas > 0 && fields > 1;
+    return commas > 1 && fields > 1;
 }
 
 char md_csv_delimiter(const char *text, const char *end)

@@ -72,11 +72,20 @@ static bool may_have_thousands(const md_csv_field *field)
     return commas > 0 && digits == 3;
 }
 
+bool md_csv_is_missing(const char *text, size_t length)
+{
+    const md_csv_field field = {.text = text, .length = length};
+    const bool may_be_name = length > 1 && isupper((unsigned char)text[0]) &&
+                             islower((unsigned char)text[length - 1]) &&
+                             memcmp(text, "None", 4) != 0;
+    return length == 0 || (is_missing(&field) && !may_be_name);
+}
+
 bool md_csv_is_value(const char *text, size_t length)
 {
     const md_csv_field field = {.text = text, .length = length};
-    return length == 0 || is_missing(&field) || has_decimal_comma(&field) ||
-           (text[length - 1] == '%' && is_number(text, length - 1));
+    return has_decimal_comma(&field) ||
+           (length > 1 && text[length - 1] == '%' && is_number(text, length - 1));
 }
 
 /* "2026-11-19", "19.11.2026", "11/19/26 08:00" */
@@ -96,17 +105,6 @@ static bool looks_like_date(const md_csv_field *field)
     return marks == 2;
 }
 
-/* On the command line, as it is. */
-static bool can_be_pasted(const char *name)
-{
-    size_t length = 0;
-    for (; name != NULL && name[length] != '\0'; length++)
-        if (!isalnum((unsigned char)name[length]) && (unsigned char)name[length] < 0x80 &&
-            strchr("_.", name[length]) == NULL)
-            return false;
-    return length > 0 && length <= SHOWN;
-}
-
 /* Texts in other columns of the record, as `ignore` takes them: "city,kind", or NULL for one alone.
  */
 static medley_status list_texts(md_text *list, md_csv_place place, medley_error *error)
@@ -123,7 +121,7 @@ static medley_status list_texts(md_text *list, md_csv_place place, medley_error 
         if (layout->is_feature[c] && field.length > 0 && !is_missing(&field) &&
             !is_number(field.text, field.length) && count++ < MOST) {
             md_text_addf(list, "%s", count > 1 ? "," : "");
-            if (can_be_pasted(name))
+            if (name != NULL && md_text_is_word(name, SHOWN))
                 md_text_addf(list, "%s", name);
             else
                 md_text_addf(list, "%zu", c + 1);

@@ -258,8 +258,9 @@ static medley_status finish_matrix(svmlight_reader *reader)
     const size_t expected = reader->options->feature_count;
     if (reader->options->first_index == 1 && reader->from_zero)
         return md_fail_at(reader->error, MEDLEY_BAD_INPUT, reader->input->path, 0,
-                          "the file has features with the index 0, and those that it goes with "
-                          "began with 1; number both files in the same way");
+                          "the file has features with the index 0, and the training data had none, "
+                          "so their indices were taken to begin with 1; number both files in the "
+                          "same way, or write feature 0 once in the training data (0:0)");
     reader->from_zero |= reader->options->first_index == 0;
     if (reader->from_zero)
         for (size_t e = 0; e < reader->entries; e++)

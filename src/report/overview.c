@@ -285,6 +285,10 @@ static void tell_tuning(md_html *html, const medley_tuning *tuning)
     md_html_textf(html, "%s of options, each measured by %s in %s. ",
                   md_figure_of(tuning->trial_count, "combination", "combinations").text,
                   tuning->measure, md_figure_of(tuning->fold_count, "fold", "folds").text);
+    if (tuning->folds_asked > tuning->fold_count)
+        md_html_textf(html, "The tuning was interrupted: this is what was finished, in %s of %s. ",
+                      md_figure_count(tuning->fold_count).text,
+                      md_figure_of(tuning->folds_asked, "fold", "folds").text);
     if (tuning->best >= tuning->trial_count)
         return;
     const medley_trial *best = &tuning->trials[tuning->best];
@@ -297,8 +301,10 @@ static void tell_tuning(md_html *html, const medley_tuning *tuning)
     md_html_textf(html, " with %s %s", tuning->measure,
                   md_measure_text(tuning->higher_is_better)(best->mean).text);
     md_html_close(html);
-    md_html_textf(html, " (standard error %s over the folds). ",
-                  md_measure_text(tuning->higher_is_better)(best->standard_error).text);
+    if (isfinite(best->standard_error))
+        md_html_textf(html, " (standard error %s over the folds)",
+                      md_measure_text(tuning->higher_is_better)(best->standard_error).text);
+    md_html_text(html, ". ");
 }
 
 /* What a path or a tuning is about; its section has the rest. */

@@ -196,6 +196,7 @@ static medley_status finish(struct owner *owner, const md_tuner *tuner, medley_e
     tuning->kernels_shared = tuner->dataset->gram_count > 0;
     tuning->seconds_total = md_clock_seconds() - tuner->began;
     tuning->threads = tuner->threads;
+    tuning->folds_asked = tuner->folds;
     return MEDLEY_OK;
 }
 

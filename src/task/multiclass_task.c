@@ -27,7 +27,8 @@ static const char *word_among_numbers(const medley_dataset *train)
     const size_t labels = train->label_names.count;
     const char *word = NULL;
     size_t numbers = 0;
-    bool fractions = labels > train->rows / 2;
+    const bool many = labels > train->rows / 2;
+    bool fractions = false;
     if (train->target != NULL || labels < LEAST_LABELS)
         return NULL;
     for (size_t l = 0; l < labels; l++) {
@@ -40,7 +41,8 @@ static const char *word_among_numbers(const medley_dataset *train)
         numbers++;
         fractions = fractions || value != floor(value);
     }
-    return fractions && 10 * numbers >= 9 * labels ? word : NULL;
+    return (many || (fractions && labels > train->rows / 4)) && 10 * numbers >= 9 * labels ? word
+                                                                                           : NULL;
 }
 
 static medley_status fail_word(const medley_dataset *train, const char *word, medley_error *error)

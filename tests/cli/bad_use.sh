@@ -346,7 +346,7 @@ expect_exit 0 "a column that numbers the rows" "$MEDLEY" train --json --model ne
 expect_text "is warned of" "column 'id' only counts the rows, .* --ignore id" "$err"
 awk -F, 'NR == 1 { print "patient_id," $0; next } { print (NR * 7919) % 10007 "," $0 }' good.csv >ids.csv
 expect_exit 0 "a column of identifiers in no order" "$MEDLEY" train --model near.medley --epochs 1 --method spom ids.csv
-expect_text "is warned of, too" "column 'patient_id' has another whole number in each row, .* --ignore patient_id" "$err"
+expect_text "is warned of, too" "column 'patient_id' has a different whole number in each row, .* --ignore patient_id" "$err"
 cut -d, -f 2-4 notes.csv | tail -n +2 >bare.csv
 (cut -d, -f 2-4,1 notes.csv | tail -n +2 | awk -F, -v OFS=, '{ print $2, $3, $4, $1 }') >last.csv
 expect_exit 0 "the label is the last that is left" "$MEDLEY" train --json --header no --model last.medley --ignore 4 last.csv

@@ -42,7 +42,7 @@ sed 's/ 1:[^ ]*//' new.svm >without1.svm
 "$MEDLEY" predict from1.medley without1.svm >from1.txt
 check "svmlight, indices from 0: the model knows" cmp from0.txt from1.txt
 expect_exit 3 "indices from 0 for a model of others" "$MEDLEY" predict from1.medley from0.svm
-expect_text "says so" 'from0.svm: the file has features with the index 0, and those that it goes with began with 1' "$err"
+expect_text "says so" 'from0.svm: the file has features with the index 0, and the training data had none' "$err"
 check "gzip gives the same labels" same new.svm.gz
 check "standard input gives the same labels" bash -c \
     '"$MEDLEY" predict --model m.medley --format svmlight - <new.svm | cmp -s - labels.txt'

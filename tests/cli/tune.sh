@@ -36,7 +36,7 @@ expect_exit 0 "alternatives of kernels" tune --cv 2 --kernel bias \
     --kernel 'rbf(sigma2=20) | poly(degree={1,2},norm=diag)' ring.csv
 expect_text "are shown as they were written" '^rbf\(sigma2=20\) +[0-9.]+ %' "$out"
 expect_exit 0 "sequences stay whole" tune --cv 3 --C 1,10 --epochs 2 --eta0 1 words.data
-expect_text "and are counted" 'folds of 24 sequences' "$out"
+expect_text "and are counted" 'folds, 24 sequences' "$out"
 expect_exit 0 "tagged words" tune --cv 2 --template chunk --loss logistic --epochs 2,4 --json tagged.txt
 check "are measured by the F1 of chunks" json "$out" 'd["measure"] == "f1" and d["trials"][1]["mean"] > 0.9'
 check "and share no kernels" json "$out" 'd["kernels_shared"] == False'
@@ -250,6 +250,8 @@ expect_text "it prints what was tried" '^[0-9.]+ +[0-9.]+ %' early.out
 expect_text "and what was not" '^[0-9.]+ +failed: the tuning was interrupted before it was tried' early.out
 expect_text "in one fold" '^interrupted: this is what was finished, in 1 of 2 folds' early.out
 expect_text "the report has it, too" 'interrupted before it was tried' early.html
+expect_text "and says what it is" 'The tuning was interrupted: this is what was finished, in 1 of 2 folds' early.html
+refute_text "no deviation of one fold" 'nan' early.out
 
 # ---- the best value at the end of those that were tried ----
 expect_exit 0 "tune with penalties that are too strong" tune --C 0.04,0.1,0.3 --loss logistic ring.csv

@@ -240,8 +240,9 @@ void check_child(struct session *s)
     struct bytes said = take_text(s, "stderr", s->said, false);
     const char *library = culprit(s);
     const bool succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    const bool told = succeeded && s->c->tells && !same_bytes(printed, s->c->printed) &&
-                      (tells(s, printed.data) || tells(s, said.data));
+    const bool told =
+        succeeded && s->c->tells &&
+        (tells(s, said.data) || (!same_bytes(printed, s->c->printed) && tells(s, printed.data)));
     if (s->page->mode == FAULT_KILL) {
         if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
             find_fault(s, "is not killed", said.data);

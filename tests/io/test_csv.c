@@ -101,6 +101,15 @@ static void headers_are_guessed(void **state)
         {"400.5,401,Class\n1,2,a\n3,4,b\n", 2, 2}, /* wavelengths */
         {"1,y\n2,x\n3,y\n", 3, 1},                 /* a class called y, */
         {"1,2,x\n3,4,y\n", 2, 2},                  /* not in the first row */
+        {"400.5,401.5,grade\n0.1,0.2,0\n", 1, 2},  /* any name above numbers */
+        {"id,1.5,2.5,kind\n1,2,3,a\n", 1, 3},
+        {"sample,401.5,400.5,kind\n1,2,3,a\n", 1, 3},
+        {"25%,50%,kind\n1,2,a\n", 1, 2},
+        {"Na,Type\n1.0,a\n", 1, 1},                                 /* sodium */
+        {"0.2,1.2,target\n0.3,0.1,standard\n0.5,1,target\n", 3, 2}, /* a class, */
+        {"1.2,0.2,target\n0.3,0.1,standard\n1,2,target\n", 3, 2},
+        {"3,1,2,label\n1,2,3,a\n", 2, 3}, /* no scale */
+        {"5,3;4\n2,1;3\n", 2, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         medley_dataset *dataset = read_good(cases[i].text, NULL);
@@ -216,7 +225,7 @@ static void malformed_files_are_refused_with_their_line(void **state)
         {"2,None,3,a\n1,2,3,b\n", 1, "missing value ('None') in column 2"},
         {"1,12%,3,a\n1,2,3,b\n", 1, "leave out the %"},
         {"1,25;2,5;a\n1,5;3,5;b\n", 1, "write a decimal point in place of the comma"},
-        {"1;2,5;a\n1;3,5;b\n", 1, "write a decimal point in place of the comma"},
+        {"1,5;2,5;a\n1,2;3,5;b\n", 1, "write a decimal point in place of the comma"},
         {"1.5,red,a\n1,2,b\n", 1, "'red', expected a number"},
         {"w(kg),label\n1,a\nx,b\n", 3,
          "`ignore=1`"}, /* a name that a shell would not leave alone */

@@ -260,7 +260,7 @@ static void paths_and_tunings_need_no_model(void **state)
                                    {second, NAN, NAN, NAN, NAN, NAN, folds, "it <broke>"}};
     const char *const varied[] = {"C", "penalty"};
     const medley_tuning tuning = {"accuracy", true, varied, 2,   trials, 2, 2,
-                                  0,          0,    true,   0.1, 1.5,    2};
+                                  0,          0,    true,   0.1, 1.5,    2, 2};
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     options.path = &path;
     options.tuning = &tuning;

@@ -226,7 +226,7 @@ static void a_tuning_comes_first(void **state)
                                    {values[1], 0.5, 0.1, 0.05, 2.5, 0.1, folds, NULL}};
     const char *const varied[] = {"C", "penalty"};
     const medley_tuning tuning = {"accuracy", true, varied, 2,   trials, 2, 2,
-                                  0,          0,    true,   0.1, 1.5,    2};
+                                  0,          0,    true,   0.1, 1.5,    2, 2};
     medley_report_options options = MEDLEY_REPORT_OPTIONS_INIT;
     options.tuning = &tuning;
     char *html = report_text(model, &options);
