@@ -124,7 +124,8 @@ bool card_put(card *on, void *to, const void *from, size_t bytes, char *message)
  * the processor's pages by itself. */
 bool card_wait_for_reading(const card *on, char *message)
 {
-    return on->shares_pages && card_failed(cudaStreamSynchronize(on->stream), "copying to it", message);
+    return on->shares_pages &&
+           card_failed(cudaStreamSynchronize(on->stream), "copying to it", message);
 }
 
 /* ---- the card ---- */
