@@ -88,7 +88,7 @@ const char md_report_style[] =
 ".bars th,.bars td{border-bottom:0;vertical-align:middle;padding-top:.2rem;padding-bottom:.2rem}\n"
 ".bars .what{width:38%}\n"
 ".bars tbody th{line-height:1.25}\n"
-".bars .n{width:5.5rem}\n"
+".bars .n{width:5.5rem}.bars .extra{width:6.5rem}\n"
 ".bars svg{display:block;width:100%;height:1.1rem;overflow:visible}\n"
 ".bar{fill:var(--accent)}\n"
 ".track{fill:var(--grid)}\n"
