@@ -35,14 +35,14 @@ start_and_kill() { # start_and_kill SECONDS ARGUMENTS...
 # survives NAME ARGUMENTS...: three kills make no difference. A run that ends before it is killed is
 # no test of anything: another begins from the start.
 survives() {
-    local name=$1 kills=0 start=$EPOCHREALTIME seconds
+    local name=$1 kills=0 start=$EPOCHREALTIME seconds first
     shift
     rm -f run.checkpoint ./*.medley
     if ! expect_exit 0 "$name: left alone" "$MEDLEY" train --model whole.medley --quiet "$@"; then
         return
     fi
     seconds=$(awk -v s="$start" -v e="$EPOCHREALTIME" 'BEGIN { print e - s }')
-    for _ in 1 2 3 4 5 6 7 8; do
+    for _ in $(seq 20); do
         if start_and_kill "$seconds" "$@"; then
             kills=$((kills + 1))
             [ $kills -lt 3 ] || break
@@ -55,8 +55,8 @@ survives() {
     check "$name: killed" test $kills -ge 1
     expect_exit 0 "$name: goes on" "$MEDLEY" train --model killed.medley --checkpoint run.checkpoint \
         --resume "$@"
-    check "$name: and not from the start" test "$(sed -nE 's/^training ([0-9]+).*/\1/p' "$err" |
-        head -1)" -gt 1
+    first=$(sed -nE 's/^training ([0-9]+).*/\1/p' "$err" | head -1)
+    check "$name: and not from the start" test "${first:-end}" != 1 # after its end it has nothing to tell
     check "$name: the same bytes" cmp whole.medley killed.medley
 }
 
