@@ -50,6 +50,7 @@ static bool has_decimal_comma(const md_csv_field *field)
         return false;
     memcpy(copy, field->text, field->length);
     copy[comma - field->text] = '.';
+    copy[field->length] = '\0'; /* numbers are read up to what is no part of them */
     return is_number(copy, field->length);
 }
 
@@ -77,7 +78,7 @@ bool md_csv_is_missing(const char *text, size_t length)
     const md_csv_field field = {.text = text, .length = length};
     const bool may_be_name = length > 1 && isupper((unsigned char)text[0]) &&
                              islower((unsigned char)text[length - 1]) &&
-                             memcmp(text, "None", 4) != 0;
+                             (length != 4 || memcmp(text, "None", 4) != 0);
     return length == 0 || (is_missing(&field) && !may_be_name);
 }
 
