@@ -46,6 +46,15 @@ typedef struct md_csv_layout {
     size_t feature_count;
 } md_csv_layout;
 
+/* ---- csv_header.c ---- */
+
+extern const char *const md_csv_usual_labels[]; /* what label columns are called; NULL ends them */
+/* Takes the first record as the header, or leaves it as data. */
+medley_status md_csv_read_header(md_csv_layout *layout, const char *first, const md_input *input,
+                                 const medley_read_options *options, medley_error *error);
+
+/* ---- csv_layout.c ---- */
+
 medley_status md_csv_read_layout(md_csv_layout *layout, const md_input *input,
                                  const medley_read_options *options, medley_error *error);
 void md_csv_clear_layout(md_csv_layout *layout);
