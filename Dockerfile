@@ -4,7 +4,7 @@
 FROM debian:12 AS build
 RUN apt-get update && \
     apt-get install -y --no-install-recommends \
-        cmake coinor-libclp-dev gcc libc6-dev libopenblas-dev libsvm-dev make zlib1g-dev && \
+        cmake coinor-libclp-dev gcc libc6-dev libdeflate-dev libopenblas-dev libsvm-dev make zlib1g-dev && \
     rm -rf /var/lib/apt/lists/*
 COPY . /source
 RUN cmake -S /source -B /build -DCMAKE_INSTALL_PREFIX=/usr/local -DMEDLEY_TESTS=OFF -DMEDLEY_BENCH=OFF && \
@@ -13,7 +13,7 @@ RUN cmake -S /source -B /build -DCMAKE_INSTALL_PREFIX=/usr/local -DMEDLEY_TESTS=
 
 FROM debian:12-slim
 RUN apt-get update && \
-    apt-get install -y --no-install-recommends coinor-libclp1 libopenblas0-pthread libsvm3 zlib1g && \
+    apt-get install -y --no-install-recommends coinor-libclp1 libdeflate0 libopenblas0-pthread libsvm3 zlib1g && \
     rm -rf /var/lib/apt/lists/*
 COPY --from=build /installed/ /
 RUN ldconfig && medley --version

@@ -29,6 +29,15 @@ void *md_alloc_aligned(size_t count, size_t size)
     return aligned_alloc(64, bytes ? bytes : 64);
 }
 
+void md_expect_large(void *memory, size_t bytes)
+{
+    const size_t skipped = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+    if (bytes < skipped + HUGE_PAGE)
+        return;
+    const size_t whole = (bytes - skipped) / HUGE_PAGE * HUGE_PAGE;
+    (void)madvise((char *)memory + skipped, whole, MADV_HUGEPAGE);
+}
+
 int md_reserve(void **array, size_t *capacity, size_t needed, size_t size)
 {
     size_t bytes;

@@ -14,6 +14,11 @@ void *md_calloc(size_t count, size_t size);
 /* The same, not zeroed and aligned to 64 bytes: large arrays that are filled at once. */
 void *md_alloc_aligned(size_t count, size_t size);
 
+/* Tells the system that fresh memory is going to be filled whole, so that it may come in large
+ * pages: touching it page by page costs as much as parsing. A hint only, and none for an array that
+ * goes on growing: it could not be moved any more without a copy. */
+void md_expect_large(void *memory, size_t bytes);
+
 /* Grows *array (items of `size` bytes) so that it holds at least `needed`; doubles. Returns 0 on
  * success; on failure *array is untouched. */
 int md_reserve(void **array, size_t *capacity, size_t needed, size_t size);

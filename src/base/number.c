@@ -164,6 +164,11 @@ int md_print(char *buffer, size_t size, const char *format, ...)
  * one; %g drops the trailing zeros. Below DBL_MIN the precision fades and fewer may do. */
 const char *md_format_double(char buffer[32], double value)
 {
+    const bool is_whole = fabs(value) < 1e15 && value == (double)(long long)value;
+    if (is_whole && !(value == 0 && signbit(value))) { /* labels mostly are: the same, sooner */
+        snprintf(buffer, 32, "%lld", (long long)value);
+        return buffer;
+    }
     for (int digits = fabs(value) < DBL_MIN ? 1 : 15; digits <= 17; digits++) {
         double back;
         if (md_print(buffer, 32, "%.*g", digits, value) < 32 && md_parse_double(buffer, &back) &&

@@ -4,7 +4,11 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#ifdef MEDLEY_WITH_LIBDEFLATE
+#include <libdeflate.h>
+#else
 #include <zlib.h>
+#endif
 
 void md_text_clear(md_text *text)
 {
@@ -20,6 +24,12 @@ static bool reserve(md_text *text, size_t more)
         return false;
     }
     return true;
+}
+
+void md_text_expect(md_text *text, size_t more)
+{
+    if (reserve(text, more))
+        md_expect_large(text->data + text->length, text->capacity - text->length);
 }
 
 void md_text_add(md_text *text, const char *bytes, size_t length)
@@ -79,6 +89,9 @@ uint64_t md_hash_bytes(const void *bytes, size_t length)
 
 uint32_t md_crc32(const void *bytes, size_t length)
 {
+#ifdef MEDLEY_WITH_LIBDEFLATE
+    return libdeflate_crc32(0, bytes, length);
+#else
     const Bytef *p = bytes;
     uLong crc = crc32(0L, Z_NULL, 0);
     while (length > 0) {
@@ -88,6 +101,7 @@ uint32_t md_crc32(const void *bytes, size_t length)
         length -= piece;
     }
     return (uint32_t)crc;
+#endif
 }
 
 void md_strings_clear(md_strings *strings)

@@ -102,6 +102,9 @@ size_t md_dataset_longest(const medley_dataset *dataset);
 /* The unit that row lies in. */
 size_t md_dataset_unit_of(const medley_dataset *dataset, size_t row);
 
+/* to[count] rounded to float; false if one of them is not finite then. */
+bool md_round_doubles(float *to, const double *from, size_t count);
+
 /* The table of that name, or NULL; is there a precomputed kernel of that name? */
 md_table *md_dataset_table(const medley_dataset *dataset, const char *name);
 

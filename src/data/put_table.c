@@ -39,8 +39,7 @@ static double number_at(const medley_table *table, size_t index)
     return value;
 }
 
-/* to[count] rounded to float; false if one of them is not finite then. A sum of zeros is zero, and
- * NaN as soon as one of the factors is not finite. */
+/* A sum of zeros is zero, and NaN as soon as one of the factors is not finite. */
 MD_VECTOR(bool, round_doubles, (float *to, const char *from, size_t count), (to, from, count))
 {
     float sum = 0;
@@ -52,6 +51,11 @@ MD_VECTOR(bool, round_doubles, (float *to, const char *from, size_t count), (to,
         sum += to[i] * 0.0f;
     }
     return sum == 0;
+}
+
+bool md_round_doubles(float *to, const double *from, size_t count)
+{
+    return round_doubles(to, (const char *)from, count);
 }
 
 MD_VECTOR(bool, floats_are_finite, (const char *from, size_t count), (from, count))
@@ -126,7 +130,7 @@ static medley_status take_dense(md_matrix *matrix, const medley_table *table, me
 {
     if (can_borrow(table))
         return borrow_dense(matrix, table, error);
-    MEDLEY_TRY(md_matrix_init_dense(matrix, table->rows, table->columns, error));
+    MEDLEY_TRY(md_matrix_init_unfilled(matrix, table->rows, table->columns, error));
     for (size_t r = 0; r < table->rows; r++)
         if (!copy_run(matrix->dense + r * table->columns, table, r * table->stride, table->columns))
             return fail_dense_row(table, r, error);

@@ -195,11 +195,32 @@ static void pack_header(md_text *header, const md_text *out, const medley_model 
         md_pack_u64(header, md_crc32(header->data, header->length));
 }
 
+/* About the bytes of a file's large parts: rows of views and coefficients. */
+static size_t expected_bytes(const medley_model *model)
+{
+    const md_prepared *prepared = &model->prepared;
+    size_t words = 0;
+    for (size_t v = 0; v < model->bank.view_count; v++) {
+        const md_matrix *matrix = &prepared->views[v];
+        if (!prepared->used[v])
+            continue;
+        words += md_matrix_is_sparse(matrix) ? 2 * matrix->start[matrix->rows]
+                                             : matrix->rows * matrix->columns;
+    }
+    for (size_t b = 0; b < model->body_count; b++)
+        words +=
+            model->bodies[b].rows * model->outputs * (model->bodies[b].float64 != NULL ? 2 : 1);
+    words += prepared->rows * (2 * model->bank.view_count + model->bank.count); /* their norms */
+    return words * sizeof(float);
+}
+
 /* out: empty. The header comes last, into the room before the first section. */
 static medley_status pack_model(md_text *out, const medley_model *model, medley_error *error)
 {
     size_t place[MD_SECTIONS_KNOWN][2] = {{0}}; /* offset and length */
     MD_CLEARED(md_text_clear) md_text header = {0};
+    const size_t expected = expected_bytes(model);
+    md_text_expect(out, expected + expected / 16);
     pad(out, MD_HEADER_BYTES(count_sections(model)));
     for (size_t i = 0; i < MD_SECTIONS_KNOWN; i++) {
         if (!has_section(model, i))

@@ -97,7 +97,6 @@ static medley_status reserve_values(csv_reader *reader)
     if (__builtin_mul_overflow(reader->capacity, layout->feature_count, &count))
         return md_fail_memory(reader->error, bytes);
     MEDLEY_TRY(md_new_aligned(&reader->values, count, sizeof *reader->values, reader->error));
-    md_expect_large(reader->values, count * sizeof *reader->values);
     return MEDLEY_OK;
 }
 

@@ -34,7 +34,7 @@ static medley_status copy_kernel(md_precomputed *gram, bool keeps_wide, const md
     const size_t columns = stack->shape[stack->dimensions - 1];
     MD_OWNED(free) double *row = NULL;
     MEDLEY_TRY(md_new(&row, columns, sizeof *row, error));
-    MEDLEY_TRY(md_matrix_init_dense(&gram->values, rows, columns, error));
+    MEDLEY_TRY(md_matrix_init_unfilled(&gram->values, rows, columns, error));
     if (keeps_wide)
         MEDLEY_TRY(md_new_aligned(&gram->wide, rows * columns, sizeof *gram->wide, error));
     return copy_rows(gram, row, stack, kernel, path, error);

@@ -78,19 +78,20 @@ static medley_status fill_table(md_table *table, const idx_array *array, const m
     const size_t size = array->type->size;
     MD_OWNED(free) double *from = NULL;
     MEDLEY_TRY(md_new(&from, columns, sizeof *from, error));
-    MEDLEY_TRY(md_matrix_init_dense(&table->features, array->shape[0], columns, error));
+    MEDLEY_TRY(md_matrix_init_unfilled(&table->features, array->shape[0], columns, error));
     for (size_t r = 0; r < array->shape[0]; r++) {
         float *row = table->features.dense + r * columns;
         array->type->convert(from, array->values + r * columns * size, columns, size,
                              __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-        for (size_t c = 0; c < columns; c++) {
-            row[c] = (float)from[c];
-            if (!isfinite(row[c]))
-                return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
-                                  "row %zu, column %zu is not a finite number within the range of "
-                                  "float; fill in or remove such values",
-                                  r + 1, c + 1);
-        }
+        if (md_round_doubles(row, from, columns))
+            continue;
+        size_t c = 0;
+        while (c + 1 < columns && isfinite(row[c]))
+            c++;
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "row %zu, column %zu is not a finite number within the range of "
+                          "float; fill in or remove such values",
+                          r + 1, c + 1);
     }
     return MEDLEY_OK;
 }

@@ -4,17 +4,21 @@
  * copied, as formats use the input as scratch memory. */
 #include "io/io.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef MEDLEY_WITH_LIBDEFLATE
+#include <libdeflate.h>
+#endif
 
 enum {
     FIRST_PIECE = 1 << 16,
     LARGEST_PIECE = 1 << 30,
-    SENTINEL = 2 /* a line's end and a text's end, so that nothing reads on */
+    MOST_PER_BYTE = 1032, /* that deflate makes of a compressed one */
+    SENTINEL = 2          /* a line's end and a text's end, so that nothing reads on */
 };
 
 /* Room for more bytes and the sentinel after them. */
@@ -116,6 +120,52 @@ static medley_status inflate_member(md_text *bytes, z_stream *stream, const md_t
     return MEDLEY_OK;
 }
 
+/* Room for as many bytes as the end of the file claims to be of its last member, mostly the only
+ * one. The claim is a hint: it may be wrong, and more than there is memory for. */
+static void expect_claimed(md_text *bytes, const md_text *packed)
+{
+    uint32_t claim;
+    if (packed->length < sizeof claim)
+        return;
+    memcpy(&claim, packed->data + packed->length - sizeof claim, sizeof claim);
+    claim = le32toh(claim);
+    if (claim / MOST_PER_BYTE <= packed->length &&
+        reserve(bytes, (size_t)claim + FIRST_PIECE, NULL) == MEDLEY_OK)
+        md_expect_large(bytes->data, bytes->capacity);
+}
+
+/* Inflates one member at packed[*used] into the room there is, in half the time that zlib takes.
+ * False: not done, for whatever reason, which zlib finds again and tells. */
+static bool inflate_at_once(md_text *bytes, const md_text *packed, size_t *used)
+{
+#ifdef MEDLEY_WITH_LIBDEFLATE
+    enum { FLAGS = 3, HAS_HEADER_SUM = 2 }; /* which libdeflate does not check */
+    const char *member = packed->data + *used;
+    const size_t length = packed->length - *used;
+    size_t taken;
+    size_t made;
+    if (bytes->data == NULL || length <= FLAGS || member[FLAGS] & HAS_HEADER_SUM)
+        return false;
+    struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
+    if (inflater == NULL)
+        return false;
+    char *to = bytes->data + bytes->length;
+    const size_t room = bytes->capacity - SENTINEL - bytes->length;
+    const bool done = libdeflate_gzip_decompress_ex(inflater, member, length, to, room, &taken,
+                                                    &made) == LIBDEFLATE_SUCCESS;
+    libdeflate_free_decompressor(inflater);
+    if (done) {
+        WRITTEN(to, made);
+        *used += taken;
+        bytes->length += made;
+    }
+    return done;
+#else
+    (void)bytes, (void)packed, (void)used;
+    return false;
+#endif
+}
+
 static bool only_zeros(const char *bytes, size_t length)
 {
     while (length > 0 && bytes[length - 1] == '\0')
@@ -129,7 +179,10 @@ static medley_status decompress(md_text *bytes, const md_text *packed, medley_er
     if (inflateInit2(&stream, 15 + 16) != Z_OK) /* 32 KiB window, gzip header */
         return md_fail_memory(error, FIRST_PIECE);
     size_t used = 0;
+    expect_claimed(bytes, packed);
     while (is_gzip(packed->data + used, packed->length - used)) {
+        if (inflate_at_once(bytes, packed, &used))
+            continue;
         inflateReset(&stream);
         MEDLEY_TRY(inflate_member(bytes, &stream, packed, &used, error));
     }
@@ -192,16 +245,6 @@ void md_input_clear(md_input *input)
 {
     free(input->data);
     *input = (md_input){0};
-}
-
-void md_expect_large(void *memory, size_t bytes)
-{
-    enum { LARGE_PAGE = 2 << 20 };
-    const size_t skipped = (LARGE_PAGE - (uintptr_t)memory % LARGE_PAGE) % LARGE_PAGE;
-    if (bytes < skipped + LARGE_PAGE)
-        return;
-    const size_t whole = (bytes - skipped) / LARGE_PAGE * LARGE_PAGE;
-    (void)madvise((char *)memory + skipped, whole, MADV_HUGEPAGE);
 }
 
 size_t md_input_line(const md_input *input, const char *place)

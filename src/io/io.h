@@ -19,10 +19,6 @@ medley_status md_input_copy(md_input *input, const char *bytes, size_t length, c
                             medley_error *error);
 void md_input_clear(md_input *input);
 
-/* Tells the system that this fresh memory is going to be filled whole, so that it may come in large
- * pages: touching it page by page costs as much as parsing. A hint only. */
-void md_expect_large(void *memory, size_t bytes);
-
 /* The 1-based line of a place in the data. Counted when an error is reported, so that reading need
  * not keep count. */
 size_t md_input_line(const md_input *input, const char *place);

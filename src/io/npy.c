@@ -361,18 +361,19 @@ static medley_status fill_table(md_matrix *features, const md_npy_file *array,
     const size_t columns = array->shape[1];
     MD_OWNED(free) double *from = NULL;
     MEDLEY_TRY(md_new(&from, columns, sizeof *from, error));
-    MEDLEY_TRY(md_matrix_init_dense(features, array->shape[0], columns, error));
+    MEDLEY_TRY(md_matrix_init_unfilled(features, array->shape[0], columns, error));
     for (size_t i = 0; i < features->rows; i++) {
         float *row = features->dense + i * columns;
         md_npy_get_run(array, i, from);
-        for (size_t j = 0; j < columns; j++) {
-            row[j] = (float)from[j];
-            if (!isfinite(row[j]))
-                return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
-                                  "row %zu, column %zu is %g; finite numbers within the range of "
-                                  "float are needed: fill in or remove such values",
-                                  i + 1, j + 1, from[j]);
-        }
+        if (md_round_doubles(row, from, columns))
+            continue;
+        size_t j = 0;
+        while (j + 1 < columns && isfinite(row[j]))
+            j++;
+        return md_fail_at(error, MEDLEY_BAD_INPUT, input->path, 0,
+                          "row %zu, column %zu is %g; finite numbers within the range of "
+                          "float are needed: fill in or remove such values",
+                          i + 1, j + 1, from[j]);
     }
     return MEDLEY_OK;
 }

@@ -13,8 +13,8 @@ void md_matrix_clear(md_matrix *matrix)
     *matrix = (md_matrix){0};
 }
 
-medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t columns,
-                                   medley_error *error)
+medley_status md_matrix_init_unfilled(md_matrix *matrix, size_t rows, size_t columns,
+                                      medley_error *error)
 {
     size_t count;
     float *dense = NULL;
@@ -22,8 +22,15 @@ medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t column
     if (__builtin_mul_overflow(rows, columns, &count))
         count = SIZE_MAX; /* which is refused */
     MEDLEY_TRY(md_new_aligned(&dense, count, sizeof *dense, error));
-    memset(dense, 0, count * sizeof *dense);
     *matrix = (md_matrix){.rows = rows, .columns = columns, .dense = dense};
+    return MEDLEY_OK;
+}
+
+medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t columns,
+                                   medley_error *error)
+{
+    MEDLEY_TRY(md_matrix_init_unfilled(matrix, rows, columns, error));
+    memset(matrix->dense, 0, rows * columns * sizeof *matrix->dense);
     return MEDLEY_OK;
 }
 
@@ -91,7 +98,7 @@ medley_status md_matrix_gather(md_matrix *target, const md_matrix *source, const
     const size_t width = columns ? column_count : source->columns;
     MD_OWNED(free) int32_t *new_column = NULL;
     if (!md_matrix_is_sparse(source)) {
-        MEDLEY_TRY(md_matrix_init_dense(target, count, width, error));
+        MEDLEY_TRY(md_matrix_init_unfilled(target, count, width, error));
         gather_dense(target, source, keep, columns);
         return MEDLEY_OK;
     }

@@ -61,6 +61,10 @@ static inline size_t md_matrix_lower_bound(const md_matrix *matrix, size_t row, 
 medley_status md_matrix_init_dense(md_matrix *matrix, size_t rows, size_t columns,
                                    medley_error *error);
 
+/* The same for a caller that sets every value: what was in the memory before is still there. */
+medley_status md_matrix_init_unfilled(md_matrix *matrix, size_t rows, size_t columns,
+                                      medley_error *error);
+
 /* Room for `entries` sparse entries; start[] zeroed. */
 medley_status md_matrix_init_sparse(md_matrix *matrix, size_t rows, size_t columns, size_t entries,
                                     medley_error *error);

@@ -338,6 +338,7 @@ static void printed_numbers_look_as_people_write_them(void **state)
     char buffer[32];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(md_format_double(buffer, cases[i].value), cases[i].text);
+    assert_string_equal(md_format_double(buffer, 1e15), "1e+15");
 }
 
 static void numbers_do_not_depend_on_the_locale(void **state)

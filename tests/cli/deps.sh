@@ -27,15 +27,16 @@ deps() { # deps FILE...: with these in usr
 yes=--yes
 needed=(stdio.h cblas.h zlib.h)
 
-expect_exit 0 "everything is there" deps "${needed[@]}" libopenblas.so svm.h Clp_C_Interface.h
+expect_exit 0 "everything is there" deps "${needed[@]}" libopenblas.so svm.h Clp_C_Interface.h libdeflate.h
 check "nothing is asked for or said" test ! -s asked -a ! -s "$out" -a ! -s "$err"
-expect_exit 0 "another fast BLAS will do" deps "${needed[@]}" libmkl_rt.so svm.h Clp_C_Interface.h
+expect_exit 0 "another fast BLAS will do" deps "${needed[@]}" libmkl_rt.so svm.h Clp_C_Interface.h libdeflate.h
 check "nothing is asked for" test ! -s asked
-expect_exit 0 "there is only the reference BLAS" deps "${needed[@]}" svm.h Clp_C_Interface.h
+expect_exit 0 "there is only the reference BLAS" deps "${needed[@]}" svm.h Clp_C_Interface.h libdeflate.h
 expect_text "OpenBLAS is asked for" '^install .* libopenblas-dev$' asked
 expect_exit 0 "what is optional is missing" deps "${needed[@]}" libopenblas.so
 expect_text "LIBSVM is asked for" '^install .* libsvm-dev$' asked
 expect_text "Clp is asked for" '^install .* coinor-libclp-dev$' asked
+expect_text "libdeflate is asked for" '^install .* libdeflate-dev$' asked
 refute_text "nothing else is" 'openblas|zlib' asked
 rm asked
 expect_exit 0 "deps again" scripts/deps build
@@ -56,7 +57,7 @@ expect_text "and is told what is needed" 'needs .*zlib1g-dev' "$err"
 expect_text "and how it is installed" 'scripts/deps --yes build$' "$err"
 expect_exit 0 "where only what is optional is missing" deps "${needed[@]}" libopenblas.so
 check "nothing is installed" test ! -s asked -a ! -s used
-expect_text "and it is named" 'libsvm-dev coinor-libclp-dev' "$out"
+expect_text "and it is named" 'libsvm-dev coinor-libclp-dev libdeflate-dev' "$out"
 expect_exit 0 "who insists later" scripts/deps --yes build
 expect_text "gets it" '^install .* libsvm-dev$' asked
 if command -v script >/dev/null 2>&1; then # of util-linux: gives a terminal

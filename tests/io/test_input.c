@@ -80,6 +80,76 @@ static void damaged_compressed_files_are_refused(void **state)
     free(packed);
 }
 
+/* As block compression writes them: small members of any size, the last one empty. */
+static void many_members_are_one_file(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 60, MOST = 100000 };
+    MD_CLEARED(md_text_clear) md_text packed = {0};
+    MD_CLEARED(md_text_clear) md_text plain = {0};
+    md_random random;
+    md_random_seed(&random, 12);
+    for (size_t i = 0; i < MEMBERS; i++) {
+        const size_t before = plain.length;
+        const size_t count = i + 1 < MEMBERS ? md_random_below(&random, MOST) : 0;
+        for (size_t k = 0; k < count; k++)
+            md_text_add(&plain, md_random_below(&random, 4) ? "0" : "1", 1);
+        size_t length;
+        char *member = reading_gzip(plain.data + before, count, &length);
+        md_text_add(&packed, member, length);
+        free(member);
+    }
+    md_input input;
+    medley_error error;
+    assert_int_equal(read_file(&input, packed.data, packed.length, &error), MEDLEY_OK);
+    assert_int_equal(input.length, plain.length);
+    assert_memory_equal(input.data, plain.data, plain.length);
+    md_input_clear(&input);
+}
+
+/* The length at the end of a file is known before the file is read, and may be a lie. */
+static void claimed_lengths_are_not_believed(void **state)
+{
+    (void)state;
+    static const unsigned char claims[][4] = {{0, 0, 0, 0}, {1, 0, 0, 0},  {0, 1, 0, 0},
+                                              {0, 0, 1, 0}, {1, 0, 16, 0}, {255, 255, 255, 255}};
+    char *bytes = calloc(1, 1 << 20);
+    size_t length;
+    char *packed = reading_gzip(bytes, 1 << 20, &length);
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        md_input input;
+        medley_error error;
+        memcpy(packed + length - 4, claims[i], 4);
+        assert_int_equal(read_file(&input, packed, length, &error), MEDLEY_BAD_INPUT);
+        assert_non_null(strstr(error.message, "damaged (incorrect length check)"));
+    }
+    free(packed);
+    free(bytes);
+}
+
+static void checksums_of_headers_are_looked_at(void **state)
+{
+    (void)state;
+    enum { HEADER = 10, FLAGS = 3, HAS_SUM = 2 };
+    size_t length;
+    md_input input;
+    medley_error error;
+    char *packed = reading_gzip("text", 4, &length);
+    packed[FLAGS] |= HAS_SUM;
+    packed = realloc(packed, length + 2);
+    memmove(packed + HEADER + 2, packed + HEADER, length - HEADER);
+    const uint32_t sum = md_crc32(packed, HEADER);
+    packed[HEADER] = (char)(sum & 255);
+    packed[HEADER + 1] = (char)(sum >> 8 & 255);
+    assert_int_equal(read_file(&input, packed, length + 2, &error), MEDLEY_OK);
+    assert_int_equal(input.length, 4);
+    md_input_clear(&input);
+    packed[HEADER] ^= 1;
+    assert_int_equal(read_file(&input, packed, length + 2, &error), MEDLEY_BAD_INPUT);
+    assert_non_null(strstr(error.message, "damaged (header crc mismatch)"));
+    free(packed);
+}
+
 static void what_is_no_readable_file_is_refused(void **state)
 {
     (void)state;
@@ -337,6 +407,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compressed_files_are_read_whatever_their_name),
         cmocka_unit_test(damaged_compressed_files_are_refused),
+        cmocka_unit_test(many_members_are_one_file),
+        cmocka_unit_test(claimed_lengths_are_not_believed),
+        cmocka_unit_test(checksums_of_headers_are_looked_at),
         cmocka_unit_test(what_is_no_readable_file_is_refused),
         cmocka_unit_test(standard_input_is_read),
         cmocka_unit_test(formats_are_told_by_name_extension_and_content),
