@@ -5,6 +5,8 @@
  * digits where differences of values have none. Along the direction every norm is a root of a
  * quadratic, so a trial costs O(members + rows). */
 #include "batch/spicy.h"
+
+#include "base/parallel.h"
 #include "linalg/vectors.h"
 
 enum { MOST_STEPS = 100, MOST_DIRECT_STEPS = 30, MOST_TRIALS = 40 };
@@ -111,36 +113,54 @@ static medley_status look_ahead(md_spicy *s, medley_error *error)
                                       s, s->Kx, s->norm2, s->sum, error);
 }
 
-/* ||v + gamma t d||^2 of every member. */
-static void prepare_line(md_spicy *s)
+/* ||v + gamma t d||^2 of a member. */
+static void prepare_line(void *context, size_t i, size_t worker)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        md_member *member = &s->members[i];
-        const double *Kr = s->Kr + i * s->n;
-        const double *Kx = s->Kx + i * s->n;
-        const double dKr = md_dot(s->direction, Kr, s->n);
-        const double dKx = md_dot(s->direction, Kx, s->n);
-        double dKa = 0;
-        if (!s->smooth_penalty && member->aKa > 0)
-            dKa = md_dot(s->direction, s->Ka + i * s->n, s->n);
-        member->line[0] = member->norm * member->norm;
-        member->line[1] = s->gamma * (dKa + s->gamma * dKr);
-        member->line[2] = s->gamma * s->gamma * (dKx - dKr);
-    }
+    const md_spicy *s = context;
+    md_member *member = &s->members[i];
+    const double *Kr = s->Kr + i * s->n;
+    const double *Kx = s->Kx + i * s->n;
+    const double dKr = md_dot(s->direction, Kr, s->n);
+    const double dKx = md_dot(s->direction, Kx, s->n);
+    double dKa = 0;
+    (void)worker;
+    if (!s->smooth_penalty && member->aKa > 0)
+        dKa = md_dot(s->direction, s->Ka + i * s->n, s->n);
+    member->line[0] = member->norm * member->norm;
+    member->line[1] = s->gamma * (dKa + s->gamma * dKr);
+    member->line[2] = s->gamma * s->gamma * (dKx - dKr);
+}
+
+/* The way from K rho to K x, of a member. */
+struct part_of_step {
+    const md_spicy *s;
+    double t;
+};
+
+static void move_member(void *context, size_t i, size_t worker)
+{
+    const struct part_of_step *part = context;
+    const size_t n = part->s->n;
+    double *Kr = part->s->Kr + i * n;
+    const double *Kx = part->s->Kx + i * n;
+    (void)worker;
+    for (size_t j = 0; j < n; j++)
+        Kr[j] += part->t * (Kx[j] - Kr[j]);
 }
 
 static medley_status take_step(md_spicy *s, medley_error *error)
 {
     const size_t n = s->n;
     MEDLEY_TRY(look_ahead(s, error));
-    prepare_line(s);
+    md_parallel_for(md_spicy_threads(s), s->count, prepare_line, s);
     const double t = search(s, md_dot(s->gradient, s->direction, n));
     md_add_scaled(s->rho, t, s->direction, n);
     s->sum_ready = t == 1 && s->summed;
+    struct part_of_step part = {s, t};
     if (t == 1)
         md_swap(&s->Kr, &s->Kx);
-    for (size_t j = 0; t != 1 && j < s->count * n; j++)
-        s->Kr[j] += t * (s->Kx[j] - s->Kr[j]);
+    else
+        md_parallel_for(md_spicy_threads(s), s->count, move_member, &part);
     s->newton_steps++;
     return MEDLEY_OK;
 }

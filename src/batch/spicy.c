@@ -57,6 +57,8 @@
  * Misprints in the paper: eq. 22 lacks a factor 1/2, eq. 32 a square, and the first term of eq. 26
  * has the wrong sign. */
 #include "batch/spicy.h"
+
+#include "base/parallel.h"
 #include "batch/certificate.h"
 #include "linalg/vectors.h"
 
@@ -89,8 +91,10 @@ static double next_growth(const md_spicy *s, size_t steps)
 }
 
 /* a <- prox(v) = ratio v with v = a + gamma rho; K a is updated along with it. */
-static void update_coefficients(md_spicy *s, size_t i)
+static void update_coefficients(void *context, size_t i, size_t worker)
 {
+    md_spicy *s = context;
+    (void)worker;
     md_member *member = &s->members[i];
     double *a = s->a + i * s->n;
     double *Ka = s->Ka + i * s->n;
@@ -115,8 +119,8 @@ static void sharpen(md_spicy *s)
 static medley_status proximal_update(md_spicy *s, double growth, medley_error *error)
 {
     MEDLEY_TRY(md_spicy_keep_best(s, error));
-    for (size_t i = 0; !s->smooth_penalty && i < s->count; i++)
-        update_coefficients(s, i);               /* eq. 11, 28, 38 */
+    if (!s->smooth_penalty) /* eq. 11, 28, 38 */
+        md_parallel_for(md_spicy_threads(s), s->count, update_coefficients, s);
     memcpy(s->z, s->new_z, s->n * sizeof *s->z); /* eq. 30, 31, 40 */
     s->gamma *= s->smooth_penalty ? 1 : growth;
     s->gamma_z *= growth;

@@ -112,6 +112,9 @@ void md_spicy_clear(md_spicy *s);
  * solution to set out from, or NULL. */
 medley_status md_spicy_begin(md_spicy *s, const md_batch_solution *start, medley_error *error);
 
+/* Threads that are worth waking for some products with vectors of each member. */
+size_t md_spicy_threads(const md_spicy *s);
+
 /* ---- inner_objective.c: phi(rho) ---- */
 void md_spicy_evaluate(md_spicy *s); /* prox of all members, scores and gradient at rho */
 /* The new ||a|| for a norm of v, and its derivative. */

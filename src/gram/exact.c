@@ -291,3 +291,12 @@ double md_exact_self(const md_between *between, size_t m, size_t row)
     const double root = inverse_root(between, m, row, true);
     return self * root * root;
 }
+
+void md_exact_selves(const md_between *between, size_t m, double *self)
+{
+    const md_kernel *kernel = &between->bank->kernels[m];
+    const bool same = kernel->class != NULL && kernel->class->quantity == MD_DISTANCE2 &&
+                      kernel->norm != MD_NORM_DIAG;
+    for (size_t i = 0; i < between->left->rows; i++)
+        self[i] = same && i > 0 ? self[0] : md_exact_self(between, m, i);
+}

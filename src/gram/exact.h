@@ -13,6 +13,9 @@ void md_exact_row(const md_between *between, size_t m, size_t row, double *out, 
 /* K_m(x, x) of a row of left, which stands on the right too. */
 double md_exact_self(const md_between *between, size_t m, size_t row);
 
+/* Of all rows; kernels of distances have one value for all of them. */
+void md_exact_selves(const md_between *between, size_t m, double *self);
+
 size_t md_exact_scratch(const md_prepared *right);
 
 /* y[k][left rows] = K_m x[k][right rows] for k < count, without centring. */

@@ -213,11 +213,14 @@ medley_status md_mixture_diagonal(const md_mixture *mixture, double *diagonal, m
         const size_t m = mixture->kernels[k];
         const md_kernel *kernel = &packed->bank->kernels[m];
         const bool centred = kernel->norm == MD_NORM_CENTER;
+        const double scale = md_packed_scale(packed, m);
+        const double added = added_to_diagonal(packed, m);
+        double *self = mixture->scratch;
+        md_exact_selves(&between, m, self);
         for (size_t i = 0; i < n; i++) {
-            double value = md_exact_self(&between, m, i);
-            value += centred ? kernel->grand_mean - 2 * (double)kernel->column_mean[i] : 0;
-            diagonal[i] += mixture->weight[k] *
-                           (value * md_packed_scale(packed, m) + added_to_diagonal(packed, m));
+            const double mean =
+                centred ? kernel->grand_mean - 2 * (double)kernel->column_mean[i] : 0;
+            diagonal[i] += mixture->weight[k] * ((self[i] + mean) * scale + added);
         }
     }
     return md_comm_sum(packed->comm, diagonal, n, error);

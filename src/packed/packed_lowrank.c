@@ -121,8 +121,9 @@ static size_t find_rank(const struct search *search, size_t m, double *factor, d
                         double *scratch)
 {
     double trace = 0;
+    md_exact_selves(&search->between, m, diagonal);
     for (size_t i = 0; i < search->packed->n; i++)
-        trace += diagonal[i] = md_exact_self(&search->between, m, i);
+        trace += diagonal[i];
     double left = trace;
     for (size_t rank = 0; rank < search->most_found; rank++) {
         if (!(left > RESIDUAL * trace))
