@@ -93,7 +93,7 @@ static void make_rows(struct rows *r, size_t n)
                                .factor = r->none,
                                .shift = r->none,
                                .root = r->none};
-    r->layout = (md_device_layout){VIEWS, r->columns, KERNELS, r->kernel};
+    r->layout = (md_device_layout){VIEWS, r->columns, KERNELS, r->kernel, 1};
 }
 
 /* ---- scores ---- */

@@ -186,8 +186,8 @@ static double flush_rows(struct bench *bench, size_t first, double *windows)
         check(md_deferred_open(bench->deferred, rows, WINDOW, &error), &error);
         for (size_t m = 0; m < KERNELS; m++)
             for (size_t i = 0; i < WINDOW; i++) {
-                md_deferred_add(bench->deferred, m, rows[i], i % LABELS, 1e-3f);
-                md_deferred_add(bench->deferred, m, rows[i], (i + 1) % LABELS, -1e-3f);
+                const md_label_change changes[] = {{i % LABELS, 1e-3f}, {(i + 1) % LABELS, -1e-3f}};
+                md_deferred_add(bench->deferred, m, rows[i], changes, 2);
             }
         *windows += md_clock_seconds() - begin;
     }

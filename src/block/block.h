@@ -153,6 +153,12 @@ typedef struct md_kernel_source {
 medley_status md_kernel_block_create(md_block **block, const md_kernel_source *source,
                                      medley_error *error);
 
+/* Are its scores deferred ones? Then sum[label][MD_SIDE_BY_SIDE] += w's scores of the open rows
+ * from place `first` on, at most MD_SIDE_BY_SIDE. */
+enum { MD_SIDE_BY_SIDE = 16 };
+bool md_kernel_block_is_deferred(const md_block *block);
+void md_kernel_block_score_open(const md_block *block, size_t first, size_t count, float *sum);
+
 /* Multiplies the kernel's features by gain, before anything is learnt. */
 void md_kernel_block_set_gain(md_block *block, double gain);
 

@@ -9,6 +9,8 @@
  * are still to be visited, and for all rows once they are closed. */
 #include "block/block.h"
 
+#include "base/vector.h"
+
 static const double SMALLEST_SCALE = 1e-6;                 /* below: fold the scale into the body */
 static const double SMALLEST_SCALE_OF_AVERAGES = 1.0 / 32; /* weight_sum * body must not cancel */
 
@@ -163,21 +165,22 @@ static void add_few(kernel_block *k, const md_gradient *gradient, size_t r, doub
     const size_t row = gradient->example.row + delta->row[r];
     float alpha[FEW];
     float *y[FEW];
+    md_label_change changes[FEW];
     md_targets targets = {.alpha = alpha, .y = y};
     for (size_t e = delta->start[r]; e < delta->start[r + 1]; e++) {
         const size_t label = delta->part[e] - delta->row[r] * k->base.labels;
         const float change = (float)(-step * (double)delta->coefficient[e]);
         add_coefficient(k, label * k->n + row, change);
-        if (k->deferred != NULL) {
-            md_deferred_add(k->deferred, k->m, row, label, (float)k->gain2 * change);
-            continue;
-        }
         alpha[targets.count] = (float)k->gain2 * change;
+        changes[targets.count] = (md_label_change){label, alpha[targets.count]};
         y[targets.count++] = k->score + label * k->n;
-        if (targets.count == FEW || e + 1 == delta->start[r + 1]) {
+        if (targets.count < FEW && e + 1 < delta->start[r + 1])
+            continue;
+        if (k->deferred != NULL)
+            md_deferred_add(k->deferred, k->m, row, changes, targets.count);
+        else
             md_gram_add_row(k->gram, k->m, row, &targets);
-            targets.count = 0;
-        }
+        targets.count = 0;
     }
 }
 
@@ -222,12 +225,15 @@ static void prefetch_step(const md_block *block, const md_gradient *gradient)
 {
     const kernel_block *k = (const kernel_block *)block;
     const md_delta *delta = gradient->delta;
-    for (size_t r = 0; r < delta->row_count; r++)
+    for (size_t r = 0; r < delta->row_count; r++) {
+        if (k->deferred != NULL)
+            md_deferred_prefetch(k->deferred, k->m, gradient->example.row + delta->row[r]);
         for (size_t e = delta->start[r]; e < delta->start[r + 1]; e++) {
             const size_t label = delta->part[e] - delta->row[r] * block->labels;
             __builtin_prefetch(
                 k->coefficient + label * k->n + gradient->example.row + delta->row[r], 1);
         }
+    }
 }
 
 /* Rounding may leave less than nothing; what is not a number, or not finite, stays so and is
@@ -451,6 +457,43 @@ static const md_block_class kernel_block_class = {
     .visit_state = visit_state,
     .free = free_block,
 };
+
+/* Whole vectors. */
+MD_VECTOR_VOID(add_side_by_side,
+               (float *restrict sum, float scale, const float *restrict column, size_t stride,
+                const bool *touched, size_t labels),
+               (sum, scale, column, stride, touched, labels))
+{
+    for (size_t l = 0; l < labels; l++) {
+        if (!touched[l])
+            continue;
+#pragma omp simd
+        for (size_t i = 0; i < MD_SIDE_BY_SIDE; i++)
+            sum[l * MD_SIDE_BY_SIDE + i] += scale * column[l * stride + i];
+    }
+}
+
+void md_kernel_block_score_open(const md_block *block, size_t first, size_t count, float *sum)
+{
+    const kernel_block *k = (const kernel_block *)block;
+    const float scale = (float)md_block_factor(block);
+    size_t stride;
+    if (scale == 0)
+        return;
+    const float *column = md_deferred_open_scores(k->deferred, k->m, first, &stride);
+    if (count == MD_SIDE_BY_SIDE) {
+        add_side_by_side(sum, scale, column, stride, k->touched, block->labels);
+        return;
+    }
+    for (size_t l = 0; l < block->labels; l++)
+        for (size_t i = 0; k->touched[l] && i < count; i++)
+            sum[l * MD_SIDE_BY_SIDE + i] += scale * column[l * stride + i];
+}
+
+bool md_kernel_block_is_deferred(const md_block *block)
+{
+    return block->class == &kernel_block_class && ((const kernel_block *)block)->deferred != NULL;
+}
 
 void md_kernel_block_set_gain(md_block *block, double gain)
 {

@@ -3,12 +3,13 @@
  * has changed will change again, so its values are kept when they are first computed, for as long
  * as memory goes. Whether they are kept or computed anew, they are the same bits. */
 #include "cuda/bank.h"
+#include <pthread.h>
 
-static const size_t ROUNDED = 8;            /* values: a thread reads eight of them at a time */
-#ifndef CARD_SLAB /* tests have small ones */
+static const size_t ROUNDED = 8; /* values: a thread reads eight of them at a time */
+#ifndef CARD_SLAB                /* tests have small ones */
 #define CARD_SLAB ((size_t)1 << 30)
 #endif
-static const size_t SLAB = CARD_SLAB;       /* bytes that are asked for at a time */
+static const size_t SLAB = CARD_SLAB;            /* bytes that are asked for at a time */
 static const size_t LEFT_OVER = (size_t)1 << 29; /* bytes that are left to others */
 
 size_t card_value_size(const card_bank *bank)
@@ -21,7 +22,7 @@ size_t card_value_size(const card_bank *bank)
 /* All arrays of some rows lie in one block, so that thousands of small ones can be copied together.
  */
 #ifndef CARD_STAGED /* tests have less */
-#define CARD_STAGED (1 << 22)
+#define CARD_STAGED (1 << 21)
 #endif
 enum { STAGED = CARD_STAGED, APART = STAGED / 4, ALIGNED = 64 }; /* floats */
 
@@ -33,7 +34,9 @@ void card_room_free(card_room *room)
     free(room->factor);
     free(room->shift);
     free(room->root);
-    free(room->staged);
+    for (cudaEvent_t event : room->was_sent)
+        if (event != NULL)
+            (void)cudaEventDestroy(event);
     memset(room, 0, sizeof *room);
 }
 
@@ -97,13 +100,17 @@ bool card_room_make(card_room *room, card_bank *bank, card_pool *pool, size_t ro
     room->factor = new_pointers(kernels);
     room->shift = new_pointers(kernels);
     room->root = new_pointers(kernels);
-    room->staged = (float *)malloc(STAGED * sizeof(float));
     if (!room->view || !room->norm2 || !room->lift || !room->factor || !room->shift ||
-        !room->root || !room->staged) {
+        !room->root) {
         snprintf(message, MD_DEVICE_MESSAGE, "out of memory");
         return true;
     }
     take_all(room, bank, rows);
+    for (unsigned t = 0; t < 2; t++)
+        if (card_pin(pool, &room->staged[t], card_least(STAGED, room->size), message) ||
+            card_failed(cudaEventCreateWithFlags(&room->was_sent[t], cudaEventDisableTiming),
+                        "starting it", message))
+            return true;
     if (card_allocate(pool, &room->block, room->size, message) ||
         card_failed(cudaMemsetAsync(room->block, 0, room->size * sizeof(float), bank->on->stream),
                     "clearing rows", message))
@@ -118,19 +125,113 @@ bool card_room_make(card_room *room, card_bank *bank, card_pool *pool, size_t ro
            tell(bank, pool, room->root, kernels, &there->root, message);
 }
 
-/* Arrays that are on their way: what is staged goes to `to`. */
+/* Rows of an array that stand at `to` of what is staged, after a gap. */
+struct staged_rows {
+    float *to;
+    size_t gap;
+    const float *from;
+    size_t rows, width, padded;
+};
+
+/* Arrays that are on their way: what is staged goes to `to` when there is no room for more. */
+enum { PIECES = 1024, MOST_THREADS = 8 };
 struct staging {
-    const card_room *room;
-    card *on;
+    card_room *room;
+    const card_bank *bank;
     float *to;
     size_t used;
+    staged_rows piece[PIECES];
+    size_t pieces;
 };
+
+static void copy_rows(const staged_rows *piece)
+{
+    memset(piece->to - piece->gap, 0, piece->gap * sizeof(float));
+    if (piece->width == piece->padded) {
+        memcpy(piece->to, piece->from, piece->rows * piece->width * sizeof(float));
+        return;
+    }
+    for (size_t r = 0; r < piece->rows; r++) {
+        float *to = piece->to + r * piece->padded;
+        const float *from = piece->from + r * piece->width;
+        for (size_t c = 0; c < piece->padded; c++) /* of few columns: no calls */
+            to[c] = c < piece->width ? from[c] : 0;
+    }
+}
+
+/* A share of the pieces. */
+struct copying {
+    const staging *s;
+    size_t first, step;
+    pthread_t thread;
+    bool runs;
+};
+
+static void *copy_share(void *context)
+{
+    const copying *share = (const copying *)context;
+    for (size_t i = share->first; i < share->s->pieces; i += share->step)
+        copy_rows(&share->s->piece[i]);
+    return NULL;
+}
+
+/* By several threads: the processor's memory is slower than the way to the card. */
+static void copy_pieces(const staging *s)
+{
+    copying share[MOST_THREADS];
+    const size_t enough = card_least(s->bank->threads, s->used / APART + 1);
+    const size_t threads = card_least(card_least(enough, MOST_THREADS), s->pieces);
+    for (size_t t = 1; t < threads; t++) {
+        share[t] = {s, t, threads, pthread_t(), false};
+        share[t].runs = pthread_create(&share[t].thread, NULL, copy_share, &share[t]) == 0;
+    }
+    share[0] = {s, 0, threads, pthread_t(), false};
+    copy_share(&share[0]);
+    for (size_t t = 1; t < threads; t++) {
+        if (share[t].runs)
+            (void)pthread_join(share[t].thread, NULL);
+        else
+            copy_share(&share[t]);
+    }
+}
+
+/* The next buffer, once what was sent from it has arrived. */
+static float *staged(const staging *s)
+{
+    return s->room->staged[s->room->turn];
+}
 
 static bool flush(staging *s, char *message)
 {
+    card_room *room = s->room;
+    cudaStream_t stream = s->bank->on->stream;
     const size_t used = s->used;
-    s->used = 0;
-    return card_put(s->on, s->to, s->room->staged, used * sizeof(float), message);
+    if (used == 0)
+        return false;
+    copy_pieces(s);
+    s->used = s->pieces = 0;
+    if (card_failed(
+            cudaMemcpyAsync(s->to, staged(s), used * sizeof(float), cudaMemcpyHostToDevice, stream),
+            "copying rows to it", message) ||
+        card_failed(cudaEventRecord(room->was_sent[room->turn], stream), "copying rows to it",
+                    message))
+        return true;
+    room->turn = 1 - room->turn;
+    return card_failed(cudaEventSynchronize(room->was_sent[room->turn]), "waiting for it", message);
+}
+
+/* Wide rows, and those that need no padding, go by themselves. */
+static bool put_directly(staging *s, float *to, const float *from, size_t rows, size_t width,
+                         size_t padded, char *message)
+{
+    card *on = s->bank->on;
+    if (width == padded)
+        return card_put(on, to, from, rows * width * sizeof(float), message);
+    return card_failed(cudaMemcpy2DAsync(to, padded * sizeof(float), from, width * sizeof(float),
+                                         width * sizeof(float), rows, cudaMemcpyHostToDevice,
+                                         on->stream),
+                       "copying rows to it", message) ||
+           card_wait_for_reading(on, message);
 }
 
 /* rows x width floats, which become rows x padded at `to`. */
@@ -142,18 +243,12 @@ static bool put_array(staging *s, float *to, const float *from, size_t rows, siz
         return false;
     const size_t most = STAGED / padded; /* rows at a time */
     /* what is staged goes first: a gap in it is written as zeros, and this would be in one */
-    if (width == padded && floats > APART)
-        return flush(s, message) || card_put(s->on, to, from, floats * sizeof(float), message);
-    if (most == 0)
-        return flush(s, message) ||
-               card_failed(cudaMemcpy2DAsync(to, padded * sizeof(float), from,
-                                             width * sizeof(float), width * sizeof(float), rows,
-                                             cudaMemcpyHostToDevice, s->on->stream),
-                           "copying rows to it", message);
+    if (most == 0 || (width == padded && floats > APART))
+        return flush(s, message) || put_directly(s, to, from, rows, width, padded, message);
     for (size_t first = 0; first < rows; first += most) {
         const size_t some = card_least(rows - first, most);
         float *place = to + first * padded;
-        const bool follows = s->used > 0 && place >= s->to + s->used &&
+        const bool follows = s->used > 0 && s->pieces < PIECES && place >= s->to + s->used &&
                              (size_t)(place - s->to) + some * padded <= STAGED;
         if (!follows) {
             if (flush(s, message))
@@ -161,11 +256,8 @@ static bool put_array(staging *s, float *to, const float *from, size_t rows, siz
             s->to = place;
         }
         const size_t at = (size_t)(place - s->to);
-        float *out = s->room->staged + s->used;
-        memset(out, 0, (at + some * padded - s->used) * sizeof(float)); /* and the gap before */
-        for (size_t r = 0; r < some; r++)
-            memcpy(s->room->staged + at + r * padded, from + (first + r) * width,
-                   width * sizeof(float));
+        s->piece[s->pieces++] = {staged(s) + at, at - s->used, from + first * width,
+                                 some,           width,        padded};
         s->used = at + some * padded;
     }
     return false;
@@ -180,10 +272,14 @@ static bool put_arrays(staging *s, float *const *to, const float *const *from, s
     return false;
 }
 
-bool card_room_fill(const card_room *room, const card_bank *bank, const md_device_rows *rows,
+bool card_room_fill(card_room *room, const card_bank *bank, const md_device_rows *rows,
                     char *message)
 {
-    staging s = {room, bank->on, room->block, 0};
+    staging s;
+    s.room = room;
+    s.bank = bank;
+    s.to = room->block;
+    s.used = s.pieces = 0;
     for (size_t v = 0; v < bank->views; v++)
         if (put_array(&s, room->view[v], rows->view[v], rows->rows, bank->columns[v],
                       bank->padded[v], message))
@@ -224,6 +320,20 @@ static bool *which_are_there(const float *const *arrays, size_t count)
     return has;
 }
 
+static bool are_plain(const float *const *roots, size_t kernels, size_t rows)
+{
+    for (size_t m = 0; m < kernels; m++)
+        for (size_t i = 0; roots[m] != NULL && i < rows; i++)
+            if (roots[m][i] != 0 && roots[m][i] != 1)
+                return false;
+    return true;
+}
+
+bool card_bank_has_halves(const card_bank *bank)
+{
+    return !bank->precise && bank->plain_roots;
+}
+
 /* What the processor has of a bank; NULL: no memory. */
 static card_bank *new_bank(card *on, const md_device_layout *layout, const md_device_rows *rows)
 {
@@ -234,7 +344,9 @@ static card_bank *new_bank(card *on, const md_device_layout *layout, const md_de
     bank->views = (unsigned)layout->views;
     bank->kernels = (unsigned)layout->kernels;
     bank->rows = rows->rows;
+    bank->threads = layout->threads;
     bank->is_unit = rows->is_unit;
+    bank->plain_roots = are_plain(rows->root, layout->kernels, rows->rows);
     bank->stride = card_pieces(rows->rows, ROUNDED) * ROUNDED;
     bank->columns = (unsigned *)calloc(layout->views + 1, sizeof(unsigned));
     bank->padded = (unsigned *)calloc(layout->views + 1, sizeof(unsigned));
@@ -343,8 +455,7 @@ static bool find_slab(card_bank *bank)
     const size_t fit = told && available > LEFT_OVER ? (available - LEFT_OVER) / bytes : 0;
     const size_t most = bytes < SLAB ? SLAB / bytes : 1;
     const size_t rows = card_least(card_least(most, fit), bank->rows - bank->kept_rows);
-    bank->is_full =
-        rows == 0 || card_allocate_bytes(&bank->pool, &slab, rows * bytes, message);
+    bank->is_full = rows == 0 || card_allocate_bytes(&bank->pool, &slab, rows * bytes, message);
     bank->slab = (char *)slab;
     bank->slab_left = bank->is_full ? 0 : rows;
     return !bank->is_full;

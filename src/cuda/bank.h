@@ -33,14 +33,18 @@ struct card_room {
     float **view, **norm2, **lift, **factor, **shift, **root; /* the same pointers, known here */
     float *block; /* where all of them point to, one behind the other: [size] floats */
     size_t size, room;
-    float *staged; /* [STAGED] of the processor: many small arrays are copied at a time */
+    float *staged[2]; /* pinned, taking turns: many small arrays are copied at a time */
+    cudaEvent_t was_sent[2];
+    unsigned turn;
 };
 
 struct card_bank {
     card *on;
     card_pool pool;
     bool precise, is_unit;
+    bool plain_roots; /* 0 or 1 */
     unsigned views, kernels, groups;
+    size_t threads; /* of the processor, to copy rows */
     size_t rows;
     size_t stride;     /* values from kernel to kernel of a kept row: rows, rounded up */
     unsigned *columns; /* [views] of the rows as they come */
@@ -77,7 +81,7 @@ static inline size_t card_scratch_bytes(const card_bank *bank)
 /* Room for so many rows like those of the bank. */
 bool card_room_make(card_room *room, card_bank *bank, card_pool *pool, size_t rows, char *message);
 void card_room_free(card_room *room); /* what the processor has of it */
-bool card_room_fill(const card_room *room, const card_bank *bank, const md_device_rows *rows,
+bool card_room_fill(card_room *room, const card_bank *bank, const md_device_rows *rows,
                     char *message);
 
 /* Memory for the values of a row that is to be kept; NULL: there is none left. */
@@ -108,7 +112,11 @@ struct card_square {
     unsigned slots, most;
     bool mixed; /* a slot has several kernels */
     float *values;
+    __half *halves; /* in place of values, where that loses nothing (card_bank_has_halves) and most
+                     * is a multiple of four */
 };
+/* Are values times roots numbers of half precision? Where roots are 0 or 1. */
+bool card_bank_has_halves(const card_bank *bank);
 bool card_square_values(const card_bank *bank, const unsigned *index, unsigned rows,
                         const card_square *square, cudaStream_t stream, char *message);
 

@@ -35,7 +35,26 @@ static __device__ double sum_of_warp(double value)
     return value;
 }
 
-/* A warp has some rows of a kernel. */
+static __device__ __forceinline__ size_t least_of(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Four values side by side, or fewer at the end of a row, from a place that is a multiple of four.
+ */
+static __device__ __forceinline__ float4 four_at(const float *row, unsigned j, unsigned n)
+{
+    if (j + 4 <= n)
+        return *(const float4 *)(row + j);
+    return make_float4(row[j], j + 1 < n ? row[j + 1] : 0.0f, j + 2 < n ? row[j + 2] : 0.0f, 0.0f);
+}
+
+static __device__ __forceinline__ double product_of_four(float4 a, const double *x)
+{
+    return (double)a.x * x[0] + (double)a.y * x[1] + ((double)a.z * x[2] + (double)a.w * x[3]);
+}
+
+/* A warp has some rows of a kernel, and goes along them 128 columns at a time. */
 static __global__ void __launch_bounds__(THREADS)
     multiply_rows(const float *values, size_t row, size_t stride, unsigned n,
                   const unsigned *chosen, const double *x, size_t x_stride, double *y)
@@ -48,12 +67,19 @@ static __global__ void __launch_bounds__(THREADS)
     double sum[ROWS];
     for (int r = 0; r < ROWS; r++)
         sum[r] = 0;
-    for (unsigned j = lane; j < n; j += WARP) {
-        const double factor = own[j];
+#pragma unroll 2
+    for (unsigned j = 4 * lane; j < n; j += 4 * WARP) {
+        double factor[4];
+        float4 value[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
-            if (first + r < n)
-                sum[r] += (double)from[(first + r) * row + j] * factor;
+            value[r] = four_at(from + least_of(first + r, n - 1) * row, j, n);
+#pragma unroll
+        for (unsigned c = 0; c < 4; c++)
+            factor[c] = j + c < n ? own[j + c] : 0;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            sum[r] += product_of_four(value[r], factor);
     }
     for (int r = 0; r < ROWS; r++) {
         const double total = sum_of_warp(sum[r]);

@@ -14,12 +14,17 @@ static __global__ void gather_scores(const float *scores, size_t stride, const u
         out[line * most + i] = scores[line * stride + index[i]];
 }
 
+static size_t bytes_of_values(const card_scores *s)
+{
+    const size_t values = (size_t)s->slots * s->most_open * s->most_open;
+    return values * (s->halves ? sizeof(__half) : sizeof(float));
+}
+
 /* Values of these rows with each other are on their way. */
 static bool begin_values(card_scores *s, card_open_rows *open, const size_t *rows, size_t count,
                          char *message)
 {
     cudaStream_t ahead = s->bank->on->ahead;
-    const size_t all = (size_t)s->slots * s->most_open * s->most_open;
     card_square square;
     memset(&square, 0, sizeof square);
     open->count = (unsigned)count;
@@ -30,12 +35,13 @@ static bool begin_values(card_scores *s, card_open_rows *open, const size_t *row
     square.slots = s->slots;
     square.most = s->most_open;
     square.mixed = s->mixed;
-    square.values = open->values;
+    square.values = s->halves ? NULL : (float *)open->values;
+    square.halves = s->halves ? (__half *)open->values : NULL;
     return card_failed(cudaMemcpyAsync(open->index, open->sent_index, count * sizeof(unsigned),
                                        cudaMemcpyHostToDevice, ahead),
                        "copying rows to it", message) ||
            card_square_values(s->bank, open->index, (unsigned)count, &square, ahead, message) ||
-           card_failed(cudaMemcpyAsync(open->sent_values, open->values, all * sizeof(float),
+           card_failed(cudaMemcpyAsync(open->sent_values, open->values, bytes_of_values(s),
                                        cudaMemcpyDeviceToHost, ahead),
                        "copying values from it", message) ||
            card_failed(cudaEventRecord(open->done, ahead), "copying values from it", message);
@@ -92,7 +98,9 @@ int card_open(void *context, const size_t *rows, size_t count, md_device_opened 
     card_scores *s = (card_scores *)context;
     const bool known = is_expected(s, rows, count);
     opened->scores = s->open_scores;
-    opened->values = s->open[1 - s->now].sent_values;
+    const void *values = s->open[1 - s->now].sent_values;
+    opened->values = s->halves ? NULL : (const float *)values;
+    opened->halves = s->halves ? (const uint16_t *)values : NULL;
     if (count == 0 || s->slots * s->labels == 0)
         return 0;
     if (card_scores_turn(s, message))
@@ -128,14 +136,14 @@ static bool make_event(cudaEvent_t *event, char *message)
 bool card_open_make(card_scores *s, char *message)
 {
     const size_t most = s->most_open;
-    const size_t values = s->slots * most * most;
     const size_t lines = (size_t)s->slots * s->labels;
     const size_t bytes = s->bank->kernels * most * card_value_size(s->bank);
+    s->halves = !s->mixed && s->plain_weights && most % 4 == 0 && card_bank_has_halves(s->bank);
     for (card_open_rows *open = s->open; open < s->open + 2; open++)
         if (card_allocate(&s->pool, &open->index, most, message) ||
             card_pin(&s->pool, &open->sent_index, most, message) ||
-            card_allocate(&s->pool, &open->values, values, message) ||
-            card_pin(&s->pool, &open->sent_values, values, message) ||
+            card_allocate_bytes(&s->pool, &open->values, bytes_of_values(s), message) ||
+            card_allocate_pinned(&s->pool, &open->sent_values, bytes_of_values(s), message) ||
             make_event(&open->done, message))
             return true;
     return card_pin(&s->pool, &s->open_index, most, message) ||

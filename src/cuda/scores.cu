@@ -152,7 +152,9 @@ static bool make_slots(card_scores *s, const md_device_slots *slots, char *messa
     unsigned *list = of + kernels;
     unsigned *start = list + kernels;
     size_t placed = 0;
+    s->plain_weights = true;
     for (size_t m = 0; m < kernels; m++) {
+        s->plain_weights = s->plain_weights && slots->weight[m] == 1;
         of[m] = (unsigned)slots->slot_of[m];
         start[of[m] + 1]++;
     }

@@ -12,7 +12,7 @@ enum { CARD_ENTERED = 512 }; /* changes that open rows get before others: a wind
 
 struct card_open_rows {
     unsigned *index, *sent_index; /* [most_open] on the card, pinned */
-    float *values, *sent_values;  /* [slots][most_open][most_open] on the card, pinned */
+    void *values, *sent_values;   /* [slots][most_open][most_open] on the card, pinned */
     unsigned count;
     cudaEvent_t done;
 };
@@ -34,13 +34,13 @@ struct card_scores {
     card_bank *bank;
     card_pool pool;
     unsigned slots, labels, most, most_open;
-    bool mixed;
-    unsigned *slot_of;     /* [kernels] */
-    unsigned *slot_start;  /* [slots + 1] of each slot's kernels: */
-    unsigned *slot_kernel; /* [kernels] */
-    float *weight;         /* [kernels] */
-    float *scores;         /* [slots][labels][stride of the bank] */
-    char *scratch;         /* values that are not kept, in any precision */
+    bool mixed, plain_weights; /* a slot has several kernels; all weights are 1 */
+    unsigned *slot_of;         /* [kernels] */
+    unsigned *slot_start;      /* [slots + 1] of each slot's kernels: */
+    unsigned *slot_kernel;     /* [kernels] */
+    float *weight;             /* [kernels] */
+    float *scores;             /* [slots][labels][stride of the bank] */
+    char *scratch;             /* values that are not kept, in any precision */
     unsigned scratch_rows;
     card_room others;
     bool has_others;
@@ -52,6 +52,7 @@ struct card_scores {
     unsigned turn;
 
     card_open_rows open[2];
+    bool halves;  /* their values are in half precision */
     unsigned now; /* of these: what is open; the other one is expected */
     bool expects;
     unsigned *open_index; /* [most_open] pinned, of the rows whose scores are asked for */

@@ -6,173 +6,29 @@
  * Flops and bytes of c left rows, n right ones, f kernels of a view of d columns: 2 c n d and c n f
  * maps; reads 4 d n (c / 64 + 1) and 4 d c n / 128, mostly from caches, and writes 2 c n f (half
  * precision). */
-#include "cuda/bank.h"
-
-enum { THREADS = 256, ACROSS = 16, WIDE = 128, DEEP = 16, PAD = 4 };
-enum { FOLDED = 256 }; /* columns whose sum is rounded by itself, as the processor does */
-enum { COLUMNS = WIDE / ACROSS }; /* of a thread: two times four that stand side by side */
-
-struct tile_job {
-    const card_group *group;
-    const md_device_kernel *kernel;
-    card_rows left, right;
-    bool own;     /* left rows are among the right ones */
-    bool is_unit; /* a row's value with itself is known */
-    unsigned groups;
-
-    /* to keep them */
-    void *const *place; /* [left rows] */
-    size_t stride;
-
-    /* or as squares */
-    card_square square;
-};
-
-/* ---- sums along the columns ---- */
-
-template <int SUM> static __device__ __forceinline__ void add_term(float *sum, float x, float z)
-{
-    if (SUM == SUM_PRODUCTS) {
-        *sum = fmaf(x, z, *sum);
-    } else if (SUM == SUM_L1) {
-        *sum += fabsf(x - z);
-    } else if (SUM == SUM_MINIMA) {
-        *sum += fminf(x, z);
-    } else {
-        const float difference = x - z; /* the tiny number keeps 0 / 0 defined */
-        *sum += difference * (difference / (x + z + 1e-30f));
-    }
-}
-
-static __device__ __forceinline__ unsigned row_at(const card_rows &rows, unsigned place)
-{
-    const unsigned last = place < rows.rows ? place : rows.rows - 1;
-    return rows.index != NULL ? rows.index[last] : last;
-}
-
-/* Four columns of a row, or zeros behind its end. */
-static __device__ __forceinline__ float4 four_of(const float *row, unsigned column, unsigned stride)
-{
-    if (column < stride)
-        return *(const float4 *)(row + column);
-    return make_float4(0, 0, 0, 0);
-}
-
-static __device__ __forceinline__ void turn(float *to, unsigned stride, float4 four)
-{
-    to[0] = four.x;
-    to[stride] = four.y;
-    to[2 * stride] = four.z;
-    to[3 * stride] = four.w;
-}
-
-/* Values that stand side by side, from an address that is a multiple of their size. */
-template <int COUNT> static __device__ __forceinline__ void load(float *to, const float *from)
-{
-    if constexpr (COUNT == 2) {
-        *(float2 *)to = *(const float2 *)from;
-    } else {
-#pragma unroll
-        for (int i = 0; i < COUNT; i += 4)
-            *(float4 *)(to + i) = *(const float4 *)(from + i);
-    }
-}
-
-/* Pieces of the left and the right rows, turned so that what is multiplied stands side by side. */
-template <int TALL> struct alignas(16) tile_memory {
-    float left[DEEP][TALL + PAD];
-    float right[DEEP][WIDE + PAD];
-};
-
-/* Sums of many columns are sums of sums, which lose fewer digits: the finished ones wait in memory,
- * out of the way. */
-template <int ROWS>
-static __device__ __forceinline__ void fold(float whole[ROWS][COLUMNS], float sum[ROWS][COLUMNS])
-{
-#pragma unroll
-    for (int i = 0; i < ROWS; i++)
-#pragma unroll
-        for (int j = 0; j < COLUMNS; j++) {
-            whole[i][j] += sum[i][j];
-            sum[i][j] = 0;
-        }
-}
-
-template <int SUM, int ROWS>
-static __device__ void add_up(const tile_job &job, const card_group &group,
-                              tile_memory<ROWS * ACROSS> &memory, float sum[ROWS][COLUMNS])
-{
-    enum { TALL = ROWS * ACROSS, QUARTER = THREADS / 4, ABOVE = TALL > QUARTER ? 2 : 1 };
-    const unsigned thread = threadIdx.x;
-    const unsigned down = thread / ACROSS * ROWS;
-    const unsigned across = thread % ACROSS * 4;
-    const unsigned place = thread / 4;
-    const unsigned depth = thread % 4 * 4;
-    const unsigned stride = group.stride;
-    const float *left[ABOVE];
-    const float *right[2];
-    for (int h = 0; h < ABOVE; h++)
-        left[h] = job.left.view[group.view] +
-                  (size_t)row_at(job.left, blockIdx.y * TALL + h * QUARTER + place) * stride;
-    for (int h = 0; h < 2; h++)
-        right[h] = job.right.view[group.view] +
-                   (size_t)row_at(job.right, blockIdx.x * WIDE + h * QUARTER + place) * stride;
-    const bool loads_left = ABOVE == 2 || place < TALL;
-    float4 next_left[ABOVE];
-    float4 next_right[2];
-    for (int h = 0; h < ABOVE; h++)
-        next_left[h] = four_of(left[h], depth, stride);
-    for (int h = 0; h < 2; h++)
-        next_right[h] = four_of(right[h], depth, stride);
-    float whole[ROWS][COLUMNS];
-    for (int i = 0; i < ROWS; i++)
-        for (int j = 0; j < COLUMNS; j++)
-            whole[i][j] = 0;
-    for (unsigned k = 0; k < stride; k += DEEP) {
-        if (k % FOLDED == 0)
-            fold<ROWS>(whole, sum);
-        __syncthreads(); /* the piece before has been read */
-        for (int h = 0; loads_left && h < ABOVE; h++)
-            turn(&memory.left[depth][h * QUARTER + place], TALL + PAD, next_left[h]);
-        for (int h = 0; h < 2; h++)
-            turn(&memory.right[depth][h * QUARTER + place], WIDE + PAD, next_right[h]);
-        __syncthreads();
-        for (int h = 0; h < ABOVE; h++)
-            next_left[h] = four_of(left[h], k + DEEP + depth, stride);
-        for (int h = 0; h < 2; h++)
-            next_right[h] = four_of(right[h], k + DEEP + depth, stride);
-#pragma unroll
-        for (int d = 0; d < DEEP; d++) {
-            alignas(16) float x[ROWS];
-            alignas(16) float z[COLUMNS];
-            load<ROWS>(x, &memory.left[d][down]);
-            load<4>(z, &memory.right[d][across]);
-            load<4>(z + 4, &memory.right[d][WIDE / 2 + across]);
-#pragma unroll
-            for (int i = 0; i < ROWS; i++)
-#pragma unroll
-                for (int j = 0; j < COLUMNS; j++)
-                    add_term<SUM>(&sum[i][j], x[i], z[j]);
-        }
-    }
-    for (int i = 0; i < ROWS; i++)
-        for (int j = 0; j < COLUMNS; j++)
-            sum[i][j] += whole[i][j];
-}
+#include "cuda/tile_sums.h"
 
 /* ---- values ---- */
 
-static __device__ __forceinline__ float map_of(const md_device_form &form, float q)
+/* In place, of values that stand side by side. */
+template <int MAP>
+static __device__ __forceinline__ void map_four(const md_device_form &form, float *q)
 {
-    if (form.map == MD_MAP_EXP)
-        return expf(fminf(form.scale * q, 88.0f));
-    if (form.map == MD_MAP_HAT)
-        return fmaxf(0.0f, 1.0f - form.scale * sqrtf(q));
-    const float base = fmaf(form.scale, q, form.offset);
-    float power = base;
-    for (int i = 1; i < form.degree; i++)
-        power *= base;
-    return power;
+    float base[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        if (MAP == MD_MAP_EXP)
+            q[j] = expf(fminf(form.scale * q[j], 88.0f));
+        else if (MAP == MD_MAP_HAT)
+            q[j] = fmaxf(0.0f, 1.0f - form.scale * sqrtf(q[j]));
+        else
+            q[j] = base[j] = fmaf(form.scale, q[j], form.offset);
+    }
+#pragma unroll 1
+    for (int i = 1; MAP == MD_MAP_POWER && i < form.degree; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            q[j] *= base[j];
 }
 
 static __device__ __forceinline__ float value_at(const float *const *arrays, unsigned at,
@@ -182,50 +38,136 @@ static __device__ __forceinline__ float value_at(const float *const *arrays, uns
     return array != NULL ? array[row] : fallback;
 }
 
-/* What kernels need to know of the rows of a tile. */
-struct tile_facts {
-    unsigned row[WIDE];
-    float norm2[WIDE], lift[WIDE];               /* of the group's view */
-    float factor[WIDE], shift[WIDE], root[WIDE]; /* of one kernel */
+/* What a kernel needs to know of the rows of a tile: the right ones, then the left ones. */
+template <int TALL> struct alignas(16) tile_facts {
+    unsigned row[WIDE + TALL];
+    float addend[WIDE + TALL]; /* to a quantity that is made of a product */
+    float factor[WIDE + TALL], shift[WIDE + TALL], root[WIDE + TALL];
 };
 
-static __device__ void know_rows(tile_facts *facts, const card_rows &rows, unsigned view,
-                                 unsigned first, unsigned count)
+struct row_facts {
+    unsigned row;
+    float addend, factor, shift, root;
+};
+
+static __device__ __forceinline__ row_facts facts_of(const card_rows &rows, unsigned place,
+                                                     const md_device_kernel &kernel, unsigned m)
 {
-    for (unsigned i = threadIdx.x; i < count; i += THREADS) {
-        const unsigned row = row_at(rows, first + i);
-        facts->row[i] = row;
-        facts->norm2[i] = rows.norm2[view][row];
-        facts->lift[i] = value_at(rows.lift, view, row, 0);
-    }
+    const unsigned row = row_at(rows, place);
+    const unsigned view = (unsigned)kernel.view;
+    row_facts facts = {row, 0, value_at(rows.factor, m, row, 1), value_at(rows.shift, m, row, 0),
+                       value_at(rows.root, m, row, 1)};
+    if (kernel.form.quantity == MD_ON_DISTANCE2)
+        facts.addend = rows.norm2[view][row];
+    else if (kernel.form.quantity == MD_ON_PRODUCT)
+        facts.addend = value_at(rows.lift, view, row, 0);
+    return facts;
 }
 
-static __device__ void know_kernel(tile_facts *facts, const card_rows &rows, unsigned m,
-                                   unsigned count)
+/* Of this thread's row. */
+template <int TALL>
+static __device__ __forceinline__ row_facts find_facts(const tile_job &job, unsigned m)
 {
-    for (unsigned i = threadIdx.x; i < count; i += THREADS) {
-        facts->factor[i] = value_at(rows.factor, m, facts->row[i], 1);
-        facts->shift[i] = value_at(rows.shift, m, facts->row[i], 0);
-        facts->root[i] = value_at(rows.root, m, facts->row[i], 1);
-    }
+    if (threadIdx.x < WIDE)
+        return facts_of(job.right, blockIdx.x * WIDE + threadIdx.x, job.kernel[m], m);
+    if (threadIdx.x < WIDE + TALL)
+        return facts_of(job.left, blockIdx.y * TALL + threadIdx.x - WIDE, job.kernel[m], m);
+    return {0, 0, 0, 0, 0};
 }
 
-/* Before the roots, of left row i and right row j of the tile. */
-static __device__ __forceinline__ float value_of(const md_device_form &form, const tile_facts &x,
-                                                 unsigned i, const tile_facts &z, unsigned j,
-                                                 float sum, bool same)
+template <int TALL>
+static __device__ __forceinline__ void tell(tile_facts<TALL> *facts, const row_facts &own)
 {
-    float q = sum;
+    if (threadIdx.x >= WIDE + TALL)
+        return;
+    facts->row[threadIdx.x] = own.row;
+    facts->addend[threadIdx.x] = own.addend;
+    facts->factor[threadIdx.x] = own.factor;
+    facts->shift[threadIdx.x] = own.shift;
+    facts->root[threadIdx.x] = own.root;
+}
+
+/* Facts of rows that stand side by side, in registers. */
+template <int COUNT> struct some_facts {
+    alignas(16) float addend[COUNT];
+    alignas(16) float factor[COUNT];
+    alignas(16) float shift[COUNT];
+};
+
+/* Where bits say so. */
+static __device__ __forceinline__ void put_at(float *four, unsigned bits, float value)
+{
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        if ((bits >> j & 1) != 0)
+            four[j] = value;
+}
+
+template <int COUNT, int TALL>
+static __device__ __forceinline__ some_facts<COUNT> facts_at(const tile_facts<TALL> &facts,
+                                                             unsigned at)
+{
+    some_facts<COUNT> some;
+    load<COUNT>(some.addend, &facts.addend[at]);
+    load<COUNT>(some.factor, &facts.factor[at]);
+    load<COUNT>(some.shift, &facts.shift[at]);
+    return some;
+}
+
+/* How a kernel's quantity is made of a sum of terms: with addends and a lower bound. */
+struct tile_quantity {
+    float slope, least;
+    unsigned zero; /* bits of pairs for which it is known to be 0 */
+};
+
+static __device__ __forceinline__ tile_quantity quantity_of(const md_device_form &form,
+                                                            unsigned same)
+{
     if (form.quantity == MD_ON_DISTANCE2)
-        q = same ? 0.0f : fmaxf(0.0f, x.norm2[i] + z.norm2[j] - 2.0f * sum);
-    else if (form.quantity == MD_ON_PRODUCT)
-        q = sum + (x.lift[i] + z.lift[j]);
-    return (map_of(form, q) + (x.shift[i] + z.shift[j])) * (x.factor[i] * z.factor[j]);
+        return {-2, 0, same};
+    return {1, NAN, 0}; /* the greater one of NaN and a number is the number */
 }
 
-static __device__ __forceinline__ float rounded(float value, const float *)
+/* Before the roots, of left row i and four right ones, of which sum has the sums. */
+template <int MAP, int ROWS>
+static __device__ __forceinline__ void four_values(const md_device_form &form,
+                                                   const tile_quantity &quantity,
+                                                   const some_facts<ROWS> &x, int i,
+                                                   const some_facts<4> &z, const float *sum,
+                                                   unsigned zero, float *value)
 {
-    return value;
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        value[j] = fmaxf(quantity.least, fmaf(quantity.slope, sum[j], x.addend[i] + z.addend[j]));
+    if (zero != 0)
+        put_at(value, zero, 0);
+    map_four<MAP>(form, value);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        value[j] = (value[j] + (x.shift[i] + z.shift[j])) * (x.factor[i] * z.factor[j]);
+}
+
+/* A bit for each of this thread's rows and columns: whether they are of the same row. */
+template <int ROWS>
+static __device__ __forceinline__ unsigned same_rows(const tile_facts<ROWS * ACROSS> &facts)
+{
+    alignas(16) unsigned left[ROWS];
+    alignas(16) unsigned right[COLUMNS];
+    load<ROWS>(left, &facts.row[WIDE + threadIdx.x / ACROSS * ROWS]);
+    load<4>(right, &facts.row[across_at(0)]);
+    load<4>(right + 4, &facts.row[across_at(4)]);
+    unsigned same = 0;
+#pragma unroll
+    for (int i = 0; i < ROWS; i++)
+#pragma unroll
+        for (int j = 0; j < COLUMNS; j++)
+            if (left[i] == right[j])
+                same |= 1U << (i * COLUMNS + j);
+    return same;
+}
+
+static __device__ __forceinline__ void round_four(float *, const float *)
+{
 }
 
 /* At most 1 but for rounding, which is large against diagonals of nothing. */
@@ -234,140 +176,182 @@ static __device__ __forceinline__ float bounded(float value)
     return isfinite(value) ? fminf(fmaxf(value, -2.0f), 2.0f) : value;
 }
 
-static __device__ __forceinline__ float rounded(float value, const __half *)
+/* Nearly always there is nothing to do: one test for four values. */
+static __device__ __forceinline__ void bound_four(float *four)
 {
-    return __half2float(__float2half_rn(bounded(value)));
+    if (fabsf(four[0]) <= 2 && fabsf(four[1]) <= 2 && fabsf(four[2]) <= 2 && fabsf(four[3]) <= 2)
+        return;
+    for (int j = 0; j < 4; j++)
+        four[j] = bounded(four[j]);
 }
 
-static __device__ __forceinline__ void store_four(float *to, const float *four)
+static __device__ __forceinline__ void round_four(float *four, const __half *)
+{
+    bound_four(four);
+    for (int j = 0; j < 4; j++)
+        four[j] = __half2float(__float2half_rn(four[j]));
+}
+
+static __device__ __forceinline__ void store_four(float *to, float *four)
 {
     *(float4 *)to = *(const float4 *)four;
 }
 
-static __device__ __forceinline__ void store_four(__half *to, const float *four)
+static __device__ __forceinline__ void store_four(__half *to, float *four)
 {
-    __half2 pair[2] = {__floats2half2_rn(bounded(four[0]), bounded(four[1])),
-                       __floats2half2_rn(bounded(four[2]), bounded(four[3]))};
+    bound_four(four);
+    __half2 pair[2] = {__floats2half2_rn(four[0], four[1]), __floats2half2_rn(four[2], four[3])};
     *(uint2 *)to = *(const uint2 *)pair;
 }
 
-/* The j-th column of this thread, in the tile. */
-static __device__ __forceinline__ unsigned across_at(int j)
+/* Adds left row i's values with right rows j to j + 3, with the roots and rounded like kept ones.
+ */
+template <typename T>
+static __device__ __forceinline__ void add_four(const tile_job &job, unsigned m, unsigned i,
+                                                unsigned j, float root, const float *roots,
+                                                float *four)
 {
-    return j / 4 * (WIDE / 2) + threadIdx.x % ACROSS * 4 + j % 4;
+    const card_square &square = job.square;
+    const float weight = square.weight[m];
+    const size_t at = ((size_t)square.slot_of[m] * square.most + i) * square.most + j;
+    float *out = square.values + at;
+    round_four(four, (const T *)NULL);
+#pragma unroll
+    for (int c = 0; c < 4; c++) /* the same for both orders of the rows */
+        four[c] *= weight * (root * roots[c]);
+    if (square.halves != NULL) { /* places beyond the last row are there, and nobody looks */
+        store_four(square.halves + at, four);
+        return;
+    }
+#pragma unroll
+    for (int c = 0; c < 4; c++)
+        if (j + c < job.right.rows)
+            out[c] = square.mixed ? out[c] + four[c] : four[c];
 }
 
-struct tile_sides {
-    tile_facts left, right;
-};
-
-/* A row of the tile, of one kernel. */
-template <typename T>
-static __device__ __forceinline__ void finish_row(const tile_job &job, const tile_sides &sides,
-                                                  const md_device_form &form, unsigned m,
-                                                  unsigned i, unsigned place, const float *sum)
+template <typename T, bool SQUARE, int MAP, int ROWS>
+static __device__ __forceinline__ void finish(const tile_job &job,
+                                              const tile_facts<ROWS * ACROSS> &facts,
+                                              const md_device_form &form, unsigned m, unsigned same,
+                                              const float sum[ROWS][COLUMNS])
 {
-    const unsigned first = blockIdx.x * WIDE;
-    const card_square &square = job.square;
-    float *out =
-        job.place != NULL
-            ? NULL
-            : square.values + ((size_t)square.slot_of[m] * square.most + place) * square.most;
-    T *row = job.place != NULL ? (T *)job.place[place] + m * job.stride : NULL;
+    const unsigned down = threadIdx.x / ACROSS * ROWS;
+    const unsigned place = blockIdx.y * ROWS * ACROSS + down;
+    const unsigned unit = job.is_unit ? same : 0;
+    const tile_quantity quantity = quantity_of(form, same);
+    const some_facts<ROWS> x = facts_at<ROWS>(facts, WIDE + down);
+    T *row[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        row[i] = !SQUARE && place + i < job.left.rows ? (T *)job.place[place + i] + m * job.stride
+                                                      : NULL;
 #pragma unroll
     for (int h = 0; h < COLUMNS; h += 4) {
-        float value[4];
+        const unsigned at = across_at(h);
+        const unsigned column = blockIdx.x * WIDE + at;
+        const some_facts<4> z = facts_at<4>(facts, at);
+        if (column >= (SQUARE ? job.right.rows : job.stride))
+            continue;
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const unsigned at = across_at(h + j);
-            const bool same = job.own && sides.left.row[i] == sides.right.row[at];
-            value[j] = value_of(form, sides.left, i, sides.right, at, sum[h + j], same);
-            if (same && job.is_unit) /* without rounding */
-                value[j] = sides.left.root[i] > 0 ? 1 : 0;
-        }
-        if (row != NULL && first + across_at(h) < job.stride)
-            store_four(row + first + across_at(h), value);
-        for (int j = 0; row == NULL && j < 4; j++) {
-            const unsigned at = across_at(h + j);
-            /* the same for both orders of the rows */
-            const float own = square.weight[m] * (sides.left.root[i] * sides.right.root[at]) *
-                              rounded(value[j], (const T *)NULL);
-            if (first + at < job.right.rows)
-                out[first + at] = square.mixed ? out[first + at] + own : own;
+        for (int i = 0; i < ROWS; i++) {
+            const unsigned bits = 15U << (i * COLUMNS + h);
+            const float *root = &facts.root[WIDE + down + i];
+            alignas(16) float value[4];
+            if (place + i >= job.left.rows)
+                continue;
+            four_values<MAP, ROWS>(form, quantity, x, i, z, sum[i] + h,
+                                   (quantity.zero & bits) >> (i * COLUMNS + h), value);
+            if ((unit & bits) != 0) /* without rounding */
+                put_at(value, unit >> (i * COLUMNS + h), *root > 0 ? 1 : 0);
+            if (SQUARE)
+                add_four<T>(job, m, place + i, column, *root, &facts.root[at], value);
+            else
+                store_four(row[i] + column, value);
         }
     }
 }
 
-template <typename T, int ROWS>
-static __device__ void tile_of_group(const tile_job &job, const card_group &group,
-                                     tile_memory<ROWS * ACROSS> &memory, tile_sides &sides)
+template <int ROWS> struct tile_memory {
+    tile_piece<ROWS * ACROSS> piece[2];
+    tile_facts<ROWS * ACROSS> facts[2]; /* of even and odd kernels */
+};
+
+/* Pieces and facts alternate between two places: one barrier a step is enough, since every thread
+ * that passes it has read the place that is written next. */
+template <typename T, bool SQUARE, int ROWS>
+static __device__ void tile_of_group(const tile_job &job, const card_group group,
+                                     tile_memory<ROWS> &memory)
 {
     enum { TALL = ROWS * ACROSS };
     float sum[ROWS][COLUMNS];
-    for (int i = 0; i < ROWS; i++)
-        for (int j = 0; j < COLUMNS; j++)
-            sum[i][j] = 0;
+    tell(&memory.facts[group.first % 2], find_facts<TALL>(job, group.first));
     switch (group.sum) {
     case SUM_PRODUCTS:
-        add_up<SUM_PRODUCTS, ROWS>(job, group, memory, sum);
+        add_up<SUM_PRODUCTS, ROWS>(job, group, memory.piece, sum);
         break;
     case SUM_L1:
-        add_up<SUM_L1, ROWS>(job, group, memory, sum);
+        add_up<SUM_L1, ROWS>(job, group, memory.piece, sum);
         break;
     case SUM_CHI2:
-        add_up<SUM_CHI2, ROWS>(job, group, memory, sum);
+        add_up<SUM_CHI2, ROWS>(job, group, memory.piece, sum);
         break;
     default:
-        add_up<SUM_MINIMA, ROWS>(job, group, memory, sum);
+        add_up<SUM_MINIMA, ROWS>(job, group, memory.piece, sum);
         break;
     }
-    __syncthreads(); /* nobody reads the facts of another group any more */
-    know_rows(&sides.left, job.left, group.view, blockIdx.y * TALL, TALL);
-    know_rows(&sides.right, job.right, group.view, blockIdx.x * WIDE, WIDE);
-    const unsigned down = threadIdx.x / ACROSS * ROWS;
+    __syncthreads();
+    const unsigned same = job.own ? same_rows<ROWS>(memory.facts[group.first % 2]) : 0;
     for (unsigned m = group.first; m < group.end; m++) {
+        const tile_facts<TALL> &facts = memory.facts[m % 2];
         const md_device_form form = job.kernel[m].form;
+        row_facts next = {0, 0, 0, 0, 0};
+        if (m + 1 < group.end)
+            next = find_facts<TALL>(job, m + 1);
+        if (form.map == MD_MAP_EXP)
+            finish<T, SQUARE, MD_MAP_EXP, ROWS>(job, facts, form, m, same, sum);
+        else if (form.map == MD_MAP_HAT)
+            finish<T, SQUARE, MD_MAP_HAT, ROWS>(job, facts, form, m, same, sum);
+        else
+            finish<T, SQUARE, MD_MAP_POWER, ROWS>(job, facts, form, m, same, sum);
+        if (m + 1 < group.end)
+            tell(&memory.facts[(m + 1) % 2], next);
         __syncthreads();
-        know_kernel(&sides.left, job.left, m, TALL);
-        know_kernel(&sides.right, job.right, m, WIDE);
-        __syncthreads();
-#pragma unroll
-        for (int i = 0; i < ROWS; i++)
-            if (blockIdx.y * TALL + down + i < job.left.rows)
-                finish_row<T>(job, sides, form, m, down + i, blockIdx.y * TALL + down + i, sum[i]);
     }
 }
 
-template <typename T, int ROWS>
+template <typename T, bool SQUARE, int ROWS>
 static __global__ void __launch_bounds__(THREADS, 2) tile_of_values(const tile_job job)
 {
-    __shared__ tile_memory<ROWS * ACROSS> memory;
-    __shared__ tile_sides sides;
-    const unsigned end = job.square.mixed ? job.groups : blockIdx.z + 1;
+    __shared__ tile_memory<ROWS> memory;
+    const unsigned end = SQUARE && job.square.mixed ? job.groups : blockIdx.z + 1;
     for (unsigned g = blockIdx.z; g < end; g++)
-        tile_of_group<T, ROWS>(job, job.group[g], memory, sides);
+        tile_of_group<T, SQUARE, ROWS>(job, job.group[g], memory);
 }
 
-template <typename T, int ROWS> static void launch(const tile_job &job, cudaStream_t stream)
+template <typename T, bool SQUARE, int ROWS>
+static void launch(const tile_job &job, cudaStream_t stream)
 {
     const dim3 grid((unsigned)card_pieces(job.right.rows, WIDE),
                     (unsigned)card_pieces(job.left.rows, ROWS * ACROSS),
                     job.square.mixed ? 1 : job.groups);
-    tile_of_values<T, ROWS><<<grid, THREADS, 0, stream>>>(job);
+    tile_of_values<T, SQUARE, ROWS><<<grid, THREADS, 0, stream>>>(job);
 }
 
-/* Few rows take low tiles, and so do few columns, so that there are more of them. Higher ones than
- * these would keep too few threads busy, since each has its sums in registers. */
+/* Where there would be few tiles they are low, so that there are more of them; squares have few.
+ * Higher ones than these would keep too few threads busy, since each has its sums in registers. */
 template <typename T> static void launch_fitting(const tile_job &job, cudaStream_t stream)
 {
-#ifndef CARD_FEW_COLUMNS /* tests have fewer */
-#define CARD_FEW_COLUMNS 4096
+#ifndef CARD_FEW_TILES /* tests have fewer */
+#define CARD_FEW_TILES 512
 #endif
     enum { HIGH = 4, LOW = 2 };
-    if (job.left.rows <= LOW * ACROSS || job.right.rows <= CARD_FEW_COLUMNS)
-        launch<T, LOW>(job, stream);
+    const size_t tiles =
+        card_pieces(job.right.rows, WIDE) * card_pieces(job.left.rows, HIGH * ACROSS) * job.groups;
+    if (job.place == NULL)
+        launch<T, true, LOW>(job, stream);
+    else if (job.left.rows <= LOW * ACROSS || tiles <= CARD_FEW_TILES)
+        launch<T, false, LOW>(job, stream);
     else
-        launch<T, HIGH>(job, stream);
+        launch<T, false, HIGH>(job, stream);
 }
 
 static bool compute(const card_bank *bank, tile_job job, bool precise, cudaStream_t stream,

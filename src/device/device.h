@@ -52,6 +52,7 @@ typedef struct md_device_layout {
     const size_t *columns; /* [views] */
     size_t kernels;
     const md_device_kernel *kernel; /* [kernels] */
+    size_t threads;                 /* of the processor, that may help to copy rows */
 } md_device_layout;
 
 /* Rows as the kernels see them. A value is
@@ -90,7 +91,11 @@ typedef struct md_device_slots {
 /* What open rows need, in memory of the device, until the next rows are opened. */
 typedef struct md_device_opened {
     float *scores; /* [slots][labels][most_open] */
-    float *values; /* [slots][most_open][most_open], weighted */
+    /* [slots][most_open][most_open], weighted: in single precision, or, where nothing is lost by
+     * that, in half precision (binary16 of IEEE 754), which is half as much to copy and to read;
+     * the other one is NULL. */
+    const float *values;
+    const uint16_t *halves;
 } md_device_opened;
 
 typedef struct md_device_functions {
@@ -148,7 +153,7 @@ typedef struct md_device_functions {
 /* The entry of a plug-in, of this name: opens card `number`. version: MD_DEVICE_VERSION of the
  * library's, whose second number is raised whenever anything above changes. */
 #define MD_DEVICE_ENTRY            "medley_cuda_open"
-#define MD_DEVICE_VERSION(version) version " (cards: 1)"
+#define MD_DEVICE_VERSION(version) version " (cards: 2)"
 typedef int md_device_entry(md_device_functions *functions, int number, const char *version,
                             char *message);
 

@@ -279,7 +279,8 @@ medley_status md_card_create(md_card **result, const md_device *device, const md
     const md_device_layout layout = {.views = card->views,
                                      .columns = card->columns,
                                      .kernels = card->kernels,
-                                     .kernel = kernels};
+                                     .kernel = kernels,
+                                     .threads = md_max(wish->bank->threads, 1)};
     MEDLEY_TRY(md_device_bank_create(&card->rows, device, &layout, &description.rows,
                                      wish->precise || wish->diagonal == NULL, error));
     *result = md_take(&card);

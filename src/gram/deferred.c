@@ -82,6 +82,7 @@ static medley_status make_room(md_deferred *deferred, medley_error *error)
     MEDLEY_TRY(md_pool_new(pool, &deferred->open_row, most, sizeof(size_t), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->position, deferred->n, sizeof(size_t), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->changed, most, sizeof(atomic_bool), error));
+    MEDLEY_TRY(md_pool_new(pool, &deferred->changed_place, most, sizeof(size_t), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->due_row, deferred->due_most, sizeof(size_t), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->keep, MD_TILE, sizeof(float *), error));
     MEDLEY_TRY(md_pool_new(pool, &deferred->found, MD_TILE, sizeof(float *), error));
@@ -152,6 +153,12 @@ void md_deferred_detach(md_deferred *deferred, size_t m)
 
 /* ---- open rows ---- */
 
+/* Slots may be changed side by side. */
+static void note_change(md_deferred *deferred)
+{
+    atomic_store_explicit(&deferred->has_changed, true, memory_order_relaxed);
+}
+
 size_t md_deferred_open_most(const md_deferred *deferred)
 {
     return deferred->open_most;
@@ -162,23 +169,39 @@ md_deferred_counts md_deferred_count(const md_deferred *deferred)
     return deferred->counts;
 }
 
-/* The changes that were entered for the open rows become due; there is room for them. */
-static void take_entries(md_deferred *deferred)
+/* The open rows that were changed come to changed_place, and their numbers to due_row; how many
+ * they are. */
+static size_t list_changed(md_deferred *deferred)
 {
+    size_t count = 0;
     for (size_t s = 0; s < deferred->open_count; s++) {
         if (!atomic_load_explicit(&deferred->changed[s], memory_order_relaxed))
             continue;
-        const size_t d = deferred->due_count++;
-        deferred->due_row[d] = deferred->open_row[s];
-        for (size_t m = 0; m < deferred->count; m++) {
-            const md_slot *slot = &deferred->slots[m];
-            for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++) {
-                slot->due[l * deferred->due_most + d] = slot->entered[l * deferred->open_most + s];
-                slot->entered[l * deferred->open_most + s] = 0;
-            }
-        }
+        deferred->changed_place[count] = s;
+        deferred->due_row[deferred->due_count + count++] = deferred->open_row[s];
         atomic_store_explicit(&deferred->changed[s], false, memory_order_relaxed);
     }
+    return count;
+}
+
+/* The changes that were entered for the open rows become due; there is room for them. Label by
+ * label, as they lie in memory. */
+static void take_entries(md_deferred *deferred)
+{
+    const size_t count = list_changed(deferred);
+    const size_t *place = deferred->changed_place;
+    for (size_t m = 0; m < deferred->count; m++) {
+        const md_slot *slot = &deferred->slots[m];
+        for (size_t l = 0; slot->score != NULL && l < deferred->labels; l++) {
+            float *due = slot->due + l * deferred->due_most + deferred->due_count;
+            float *entered = slot->entered + l * deferred->open_most;
+            for (size_t c = 0; c < count; c++) {
+                due[c] = entered[place[c]];
+                entered[place[c]] = 0;
+            }
+        }
+    }
+    deferred->due_count += count;
 }
 
 static void drop_open_rows(md_deferred *deferred)
@@ -186,6 +209,7 @@ static void drop_open_rows(md_deferred *deferred)
     for (size_t s = 0; s < deferred->open_count; s++)
         deferred->position[deferred->open_row[s]] = 0;
     deferred->open_count = deferred->first_needed = 0;
+    note_change(deferred);
 }
 
 /* What is due must be entered anew for all rows that are opened. Flushing it ends that, and takes
@@ -341,6 +365,26 @@ medley_status md_deferred_close(md_deferred *deferred, medley_error *error)
 
 /* ---- entries ---- */
 
+bool md_deferred_has_changed(md_deferred *deferred)
+{
+    const bool changed = atomic_load_explicit(&deferred->has_changed, memory_order_relaxed);
+    if (changed)
+        atomic_store_explicit(&deferred->has_changed, false, memory_order_relaxed);
+    return changed;
+}
+
+size_t md_deferred_place(const md_deferred *deferred, size_t row)
+{
+    return deferred->position[row] - 1;
+}
+
+const float *md_deferred_open_scores(const md_deferred *deferred, size_t m, size_t place,
+                                     size_t *stride)
+{
+    *stride = deferred->open_most;
+    return md_deferred_slot(deferred, m)->open_score + place;
+}
+
 const float *md_deferred_scores(const md_deferred *deferred, size_t m, size_t row, size_t *stride)
 {
     const md_slot *slot = md_deferred_slot(deferred, m);
@@ -349,20 +393,73 @@ const float *md_deferred_scores(const md_deferred *deferred, size_t m, size_t ro
     return position > 0 ? slot->open_score + position - 1 : slot->score + row;
 }
 
-void md_deferred_add(md_deferred *deferred, size_t m, size_t row, size_t label, float change)
+/* Where the values of an open row with those from `next` on are: one of the two. */
+typedef struct values_of_row {
+    const float *values;
+    const uint16_t *halves;
+} values_of_row;
+
+static values_of_row find_values(const md_deferred *deferred, const md_slot *slot, size_t position,
+                                 size_t next)
+{
+    const size_t at = position * deferred->open_most + next;
+    if (slot->card_halves != NULL)
+        return (values_of_row){.halves = slot->card_halves + at};
+    const float *values = deferred->card != NULL ? slot->card_values : slot->values;
+    return (values_of_row){.values = values + at};
+}
+
+/* Of one or two labels, so that values are read once. */
+static void add_values(const md_deferred *deferred, const md_slot *slot, values_of_row of,
+                       const md_label_change *changes, bool two)
+{
+    const size_t next = deferred->first_needed;
+    const size_t rows = deferred->open_count - next;
+    float *scores = slot->open_score + next;
+    float *first = scores + changes[0].label * deferred->open_most;
+    float *second = two ? scores + changes[1].label * deferred->open_most : NULL;
+    if (of.halves != NULL && two)
+        md_add_two_half_multiples(first, changes[0].change, second, changes[1].change, of.halves,
+                                  rows);
+    else if (of.halves != NULL)
+        md_add_half_multiple(first, changes[0].change, of.halves, rows);
+    else if (two)
+        md_add_two_multiples(first, changes[0].change, second, changes[1].change, of.values, rows);
+    else
+        md_add_multiple(first, changes[0].change, of.values, rows);
+}
+
+void md_deferred_add(md_deferred *deferred, size_t m, size_t row, const md_label_change *changes,
+                     size_t count)
 {
     md_slot *slot = md_deferred_slot(deferred, m);
     const size_t position = deferred->position[row] - 1;
-    const size_t at = label * deferred->open_most;
-    const size_t next = deferred->first_needed;
     slot->live = true;
     if (!slot->is_known[position])
         md_deferred_learn_row(deferred, m, position);
-    slot->entered[at + position] += change;
+    for (size_t c = 0; c < count; c++)
+        slot->entered[changes[c].label * deferred->open_most + position] += changes[c].change;
     atomic_store_explicit(&deferred->changed[position], true, memory_order_relaxed);
-    md_add_multiple(slot->open_score + at + next, change,
-                    slot->values + position * deferred->open_most + next,
-                    deferred->open_count - next);
+    note_change(deferred);
+    const values_of_row of = find_values(deferred, slot, position, deferred->first_needed);
+    for (size_t c = 0; c < count; c += 2)
+        add_values(deferred, slot, of, changes + c, c + 1 < count);
+}
+
+void md_deferred_prefetch(const md_deferred *deferred, size_t m, size_t row)
+{
+    enum { LINE = 64, LINES = 6 }; /* the processor sees by itself what comes then */
+    const md_slot *slot = md_deferred_slot(deferred, m);
+    const size_t position = deferred->position[row];
+    const size_t next = deferred->first_needed;
+    if (position == 0 || !slot->is_known[position - 1])
+        return;
+    const values_of_row of = find_values(deferred, slot, position - 1, next);
+    const size_t size = of.halves != NULL ? sizeof *of.halves : sizeof *of.values;
+    const char *start = of.halves != NULL ? (const char *)of.halves : (const char *)of.values;
+    const size_t bytes = (deferred->open_count - next) * size;
+    for (size_t at = 0; at < LINES * LINE && at < bytes; at += LINE)
+        __builtin_prefetch(start + at);
 }
 
 float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_t other)
@@ -371,13 +468,15 @@ float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_
     const size_t position = deferred->position[row] - 1;
     if (!slot->is_known[position])
         md_deferred_learn_row(deferred, m, position);
-    return slot->values[position * deferred->open_most + deferred->position[other] - 1];
+    const values_of_row of = find_values(deferred, slot, position, deferred->position[other] - 1);
+    return of.halves != NULL ? md_half_value(*of.halves) : *of.values;
 }
 
 void md_deferred_forget_label(md_deferred *deferred, size_t m, size_t label)
 {
     md_slot *slot = md_deferred_slot(deferred, m);
     const size_t most = deferred->open_most;
+    note_change(deferred);
     memset(slot->open_score + label * most, 0, most * sizeof(float));
     memset(slot->entered + label * most, 0, most * sizeof(float));
     memset(slot->due + label * deferred->due_most, 0, deferred->due_most * sizeof(float));
@@ -399,6 +498,7 @@ void md_deferred_forget(md_deferred *deferred, size_t m)
 void md_deferred_rescale(md_deferred *deferred, size_t m, float factor)
 {
     md_slot *slot = md_deferred_slot(deferred, m);
+    note_change(deferred);
     for (size_t i = 0; i < deferred->labels * deferred->open_most; i++) {
         slot->open_score[i] *= factor;
         slot->entered[i] *= factor;

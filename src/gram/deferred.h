@@ -63,7 +63,27 @@ medley_status md_deferred_close(md_deferred *deferred, medley_error *error);
 const float *md_deferred_scores(const md_deferred *deferred, size_t m, size_t row, size_t *stride);
 
 /* A[label][row] += change; the row is open. Slots may be changed side by side. */
-void md_deferred_add(md_deferred *deferred, size_t m, size_t row, size_t label, float change);
+typedef struct md_label_change {
+    size_t label;
+    float change;
+} md_label_change;
+void md_deferred_add(md_deferred *deferred, size_t m, size_t row, const md_label_change *changes,
+                     size_t count);
+
+/* That the values which such a change needs are asked for beforehand. */
+void md_deferred_prefetch(const md_deferred *deferred, size_t m, size_t row);
+
+/* Where an open row stands among the open rows, which are in the order in which they were opened;
+ * SIZE_MAX: it is not open. */
+size_t md_deferred_place(const md_deferred *deferred, size_t row);
+
+/* The scores of the open rows from this place on, as md_deferred_scores gives them. */
+const float *md_deferred_open_scores(const md_deferred *deferred, size_t m, size_t place,
+                                     size_t *stride);
+
+/* Has anything been done to scores of open rows, or to which rows are open, since this was last
+ * asked? */
+bool md_deferred_has_changed(md_deferred *deferred);
 
 /* K(row, other), both open. */
 float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_t other);

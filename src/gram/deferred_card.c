@@ -91,7 +91,8 @@ medley_status md_deferred_card_open(md_deferred *deferred, medley_error *error)
             continue;
         const size_t at = card_slot(deferred, m);
         slot->open_score = opened.scores + at * labels * most;
-        slot->values = opened.values + at * most * most;
+        slot->card_values = opened.values != NULL ? opened.values + at * most * most : NULL;
+        slot->card_halves = opened.halves != NULL ? opened.halves + at * most * most : NULL;
         memset(slot->is_known, true, count);
     }
     return MEDLEY_OK;

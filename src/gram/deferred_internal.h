@@ -9,22 +9,23 @@
 
 /* One kernel, or the mixture of all. */
 typedef struct md_slot {
-    md_pool pool;      /* of what follows */
-    float *score;      /* [labels][n] flushed; NULL: nobody has the slot */
-    bool live;         /* A may be something else than 0 */
-    float *open_score; /* [labels][open_most] scores of the open rows */
-    float *entered;    /* [labels][open_most] changes since they were opened */
-    float *due;        /* [labels][due_most] changes that are not flushed yet */
-    float
-        *values; /* [open_most][open_most] kernel values, of the rows that are known; the card's */
+    md_pool pool;          /* of what follows */
+    float *score;          /* [labels][n] flushed; NULL: nobody has the slot */
+    bool live;             /* A may be something else than 0 */
+    float *open_score;     /* [labels][open_most] scores of the open rows */
+    float *entered;        /* [labels][open_most] changes since they were opened */
+    float *due;            /* [labels][due_most] changes that are not flushed yet */
+    float *values;         /* [open_most][open_most] kernel values, of the rows that are known */
     bool *is_known;        /* [open_most] */
     const float *replaced; /* [labels][n] A that replaces everything; NULL: none */
     float gain;            /* of replaced */
 
     /* on a card: */
-    bool is_filled; /* it has scores other than 0 */
-    bool is_stale;  /* it lacks scores that the owner has filled */
-    bool is_unread; /* it has scores that are not here */
+    bool is_filled;           /* it has scores other than 0 */
+    bool is_stale;            /* it lacks scores that the owner has filled */
+    const float *card_values; /* [open_most][open_most] where the card has put them; or NULL and */
+    const uint16_t *card_halves; /* the same in half precision */
+    bool is_unread;              /* it has scores that are not here */
 } md_slot;
 
 /* Kernel rows that are kept. */
@@ -68,10 +69,12 @@ struct md_deferred {
     size_t ranges;
 
     size_t open_most, open_count;
-    size_t *open_row;     /* [open_most] */
-    size_t first_needed;  /* scores of the open rows before it may be stale */
-    size_t *position;     /* [n] position + 1 of an open row */
-    atomic_bool *changed; /* [open_most] some slot has an entry */
+    size_t *open_row;        /* [open_most] */
+    size_t first_needed;     /* scores of the open rows before it may be stale */
+    size_t *position;        /* [n] position + 1 of an open row */
+    atomic_bool *changed;    /* [open_most] some slot has an entry */
+    size_t *changed_place;   /* [open_most] scratch: those that have */
+    atomic_bool has_changed; /* md_deferred_has_changed */
 
     size_t due_most, due_count;
     size_t *due_row; /* [due_most] may have a row more than once */

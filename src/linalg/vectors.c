@@ -62,3 +62,53 @@ void md_add_multiple(float *y, float alpha, const float *x, size_t count)
 {
     add_multiple(y, alpha, x, count);
 }
+
+MD_VECTOR_VOID(add_two_multiples,
+               (float *restrict y, float alpha, float *restrict z, float beta,
+                const float *restrict x, size_t count),
+               (y, alpha, z, beta, x, count))
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) {
+        y[j] += alpha * x[j];
+        z[j] += beta * x[j];
+    }
+}
+
+void md_add_two_multiples(float *y, float alpha, float *z, float beta, const float *x, size_t count)
+{
+    add_two_multiples(y, alpha, z, beta, x, count);
+}
+
+MD_VECTOR_VOID(add_half_multiple,
+               (float *restrict y, float alpha, const uint16_t *restrict x, size_t count),
+               (y, alpha, x, count))
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++)
+        y[j] += alpha * md_half_value(x[j]);
+}
+
+void md_add_half_multiple(float *y, float alpha, const uint16_t *x, size_t count)
+{
+    add_half_multiple(y, alpha, x, count);
+}
+
+MD_VECTOR_VOID(add_two_half_multiples,
+               (float *restrict y, float alpha, float *restrict z, float beta,
+                const uint16_t *restrict x, size_t count),
+               (y, alpha, z, beta, x, count))
+{
+#pragma omp simd
+    for (size_t j = 0; j < count; j++) {
+        const float value = md_half_value(x[j]);
+        y[j] += alpha * value;
+        z[j] += beta * value;
+    }
+}
+
+void md_add_two_half_multiples(float *y, float alpha, float *z, float beta, const uint16_t *x,
+                               size_t count)
+{
+    add_two_half_multiples(y, alpha, z, beta, x, count);
+}

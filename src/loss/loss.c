@@ -77,7 +77,10 @@ double md_loss_gradient(const md_loss *loss, md_inference *inference, size_t len
                         const int32_t *gold)
 {
     const double value = loss->evaluate(inference, length, gold, true);
-    md_delta_group_rows(&inference->delta, length, md_row_width(inference->space, length));
+    if (inference->delta.count == 0)
+        inference->delta.row_count = inference->delta.start[0] = 0;
+    else
+        md_delta_group_rows(&inference->delta, length, md_row_width(inference->space, length));
     return value;
 }
 

@@ -7,32 +7,54 @@
 
 #include "penalty/block_weight.h"
 
-double md_dual_norm(const double *b, size_t count, double q)
+static double largest_of(const double *b, size_t count)
 {
     double largest = 0;
     for (size_t m = 0; m < count; m++)
         largest = fmax(largest, b[m]);
-    if (!(largest > 0) || !isfinite(largest))
+    return largest;
+}
+
+static bool can_be_compared(double largest)
+{
+    return largest > 0 && isfinite(largest);
+}
+
+double md_dual_norm(const double *b, size_t count, double q)
+{
+    const double largest = largest_of(b, count);
+    if (!can_be_compared(largest))
         return largest;
     double sum = 0;
     for (size_t m = 0; m < count; m++)
-        sum += b[m] > 0 ? exp(q * log(b[m] / largest)) : 0;
+        if (b[m] == largest) /* all of them, for gradients of kernels with K(x,x) = 1 */
+            sum += 1;
+        else if (b[m] > 0)
+            sum += exp(q * log(b[m] / largest));
     return largest * exp(log(sum) / q);
 }
 
+/* A logarithm of each ratio serves the norm and the scale. */
 double md_dual_scales(double *scale, const double *norm, const double *weight, size_t count,
                       double p)
 {
     const double q = p / (p - 1);
     for (size_t m = 0; m < count; m++)
         scale[m] = md_over_weight(norm, weight, m);
-    const double length = md_dual_norm(scale, count, q);
+    const double largest = largest_of(scale, count);
+    const bool some = can_be_compared(largest);
+    double sum = 0;
+    for (size_t m = 0; m < count; m++) {
+        const double ratio = some ? scale[m] / largest : 0;
+        scale[m] = ratio > 0 ? log(ratio) : -INFINITY;
+        sum += exp(q * scale[m]);
+    }
+    const double rest = some ? log(sum) / q : 0; /* of the norm, over the largest */
     for (size_t m = 0; m < count; m++) {
         const double d = md_block_weight(weight, m);
-        const double ratio = length > 0 ? scale[m] / length : 0;
-        scale[m] = ratio > 0 ? exp((q - 2) * log(ratio)) / (q * d * d) : 0;
+        scale[m] = isfinite(scale[m]) ? exp((q - 2) * (scale[m] - rest)) / (q * d * d) : 0;
     }
-    return length;
+    return largest * exp(rest);
 }
 
 void md_dual_set_scales(md_online *online)

@@ -111,6 +111,7 @@ typedef struct md_online {
     double *own;                  /* numbers of a rule, made by its init */
     struct md_iterates *iterates; /* of a rule that has some (fista.c) */
     md_gather *gather;            /* of what is met; borrowed, NULL: nothing is */
+    struct md_row_sums *sums;     /* of rows that are met next; NULL: none are made */
 } md_online;
 
 /* To be cleared whatever comes back. */

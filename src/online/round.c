@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "online/gather.h"
+#include "online/row_sums.h"
 
 static const double WORTH_A_THREAD = 1e4; /* values looked at to score */
 static const double WORTH_GROUPS = 2e4; /* the same of a thread that shares examples with others */
@@ -44,7 +45,7 @@ static void drop_parts(const md_online *online, size_t item, md_example example)
 {
     const md_online_problem *p = &online->problem;
     online->dropped[item] = 0;
-    if (online->settings.skip_threshold > 0)
+    if (online->settings.skip_threshold > 0 && online->inference[item].delta.count > 0)
         online->dropped[item] = md_delta_drop_rows(
             &online->inference[item].delta, md_row_width(p->space, example.length),
             p->gold + example.row, (float)online->settings.skip_threshold,
@@ -97,8 +98,11 @@ static void gather_gradients(md_online *online, const md_round *round)
 
 static void score_item(const md_round *round, size_t item)
 {
-    md_online_score(&round->online->problem, example_of(round, item),
-                    round->online->inference[item].score);
+    const md_online *online = round->online;
+    const md_example example = example_of(round, item);
+    float *score = online->inference[item].score;
+    if (online->sums == NULL || !md_row_sums_score(online->sums, &online->problem, example, score))
+        md_online_score(&online->problem, example, score);
 }
 
 /* ---- examples one by one ---- */

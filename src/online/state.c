@@ -4,6 +4,7 @@
 #include "online/rule.h"
 
 #include "online/gather.h"
+#include "online/row_sums.h"
 
 static const double COLDEST = 0.02; /* of a rate */
 
@@ -21,6 +22,8 @@ static medley_status init_batch(md_online *online, medley_error *error)
         MEDLEY_TRY(md_exchange_create(&online->exchange, online->settings.comm, error));
     MEDLEY_TRY(md_pool_new(pool, &online->cuts, md_round_groups(online->settings.threads) + 1,
                            sizeof *online->cuts, error));
+    if (batch == 1) /* larger rounds are scored by several threads */
+        MEDLEY_TRY(md_row_sums_new(&online->sums, pool, &online->problem, error));
     for (size_t b = 0; b < batch; b++)
         MEDLEY_TRY(md_inference_init(&online->inference[b], online->problem.space, online->longest,
                                      error));

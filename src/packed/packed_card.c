@@ -5,6 +5,7 @@
  */
 #include "packed/packed_internal.h"
 
+#include "base/parallel.h"
 #include "linalg/vectors.h"
 
 struct md_packed_card {
@@ -43,10 +44,24 @@ static double self_of(const md_packed *packed, size_t m, size_t i, const double 
     return self[i] * kernel->factor;
 }
 
-/* Trace, norm and spread of s K + r I from those of K; sums: of its rows. */
-static void learn(md_packed *packed, size_t m, double square, double *sums, double *self)
+/* What is learnt of some kernels, side by side. */
+struct learning {
+    md_packed *packed;
+    const size_t *kernel; /* of the bank */
+    const double *square;
+    double *sums; /* [kernels][n] of the rows of K */
+    double *self; /* [threads][n] scratch */
+};
+
+/* Trace, norm and spread of s K + r I from those of K. */
+static void learn(void *context, size_t k, size_t worker)
 {
+    const struct learning *learning = context;
+    md_packed *packed = learning->packed;
     const size_t n = packed->n;
+    const size_t m = learning->kernel[k];
+    double *sums = learning->sums + k * n;
+    double *self = learning->self + worker * n;
     const double scale = md_packed_scale(packed, m);
     double trace = 0;
     md_prepared_self(&packed->prepared, packed->bank, m, self);
@@ -57,23 +72,24 @@ static void learn(md_packed *packed, size_t m, double square, double *sums, doub
         sums[i] = scale * sums[i] + ridge;
     packed->diagonal[m] = ridge;
     packed->frobenius2[m] =
-        scale * scale * square + 2 * scale * ridge * trace + ridge * ridge * (double)n;
+        scale * scale * learning->square[k] + 2 * scale * ridge * trace + ridge * ridge * (double)n;
     packed->trace[m] = scale * trace + ridge * (double)n;
     md_packed_learn_spread(packed, m, sums);
 }
 
 static medley_status learn_all(md_packed *packed, medley_error *error)
 {
-    enum { TOGETHER = 64 };
+    enum { TOGETHER = 512 };
     const size_t n = packed->n;
     const size_t kernels = md_card_kernels(packed->card->card);
+    const size_t together = md_min(kernels, TOGETHER);
     MD_CLEARED(md_pool_clear) md_pool pool = {0};
     double *square, *ones, *sums, *self;
     size_t *list, *bank_kernel;
     MEDLEY_TRY(md_pool_new(&pool, &square, kernels, sizeof(double), error));
     MEDLEY_TRY(md_pool_new(&pool, &ones, n, sizeof(double), error));
-    MEDLEY_TRY(md_pool_new(&pool, &sums, TOGETHER * n, sizeof(double), error));
-    MEDLEY_TRY(md_pool_new(&pool, &self, n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new_aligned(&pool, &sums, together * n, sizeof(double), error));
+    MEDLEY_TRY(md_pool_new(&pool, &self, packed->threads * n, sizeof(double), error));
     MEDLEY_TRY(md_pool_new(&pool, &list, kernels, sizeof(size_t), error));
     MEDLEY_TRY(md_pool_new(&pool, &bank_kernel, kernels, sizeof(size_t), error));
     for (size_t i = 0; i < n; i++)
@@ -84,12 +100,12 @@ static medley_status learn_all(md_packed *packed, medley_error *error)
     for (size_t k = 0; k < kernels; k++)
         list[k] = k;
     MEDLEY_TRY(md_device_squares(packed->card->matrices, square, error));
-    for (size_t first = 0; first < kernels; first += TOGETHER) {
-        const size_t count = md_min(kernels - first, TOGETHER);
+    for (size_t first = 0; first < kernels; first += together) {
+        const size_t count = md_min(kernels - first, together);
+        struct learning learning = {packed, bank_kernel + first, square + first, sums, self};
         MEDLEY_TRY(md_device_multiply(packed->card->matrices, list + first, count, ones, 0, NULL,
                                       sums, error));
-        for (size_t k = 0; k < count; k++)
-            learn(packed, bank_kernel[first + k], square[first + k], sums + k * n, self);
+        md_parallel_for(packed->threads, count, learn, &learning);
     }
     return MEDLEY_OK;
 }

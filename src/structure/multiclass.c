@@ -73,17 +73,18 @@ static double decode_with_cost(md_shape shape, size_t length, const float *score
     double total = 0;
     for (size_t i = 0; i < length; i++) {
         const float *row = score + i * shape.labels;
-        size_t top = (size_t)gold[i];
-        double value = (double)row[top];
-        for (size_t l = 0; l < shape.labels; l++) {
-            const double augmented = (double)row[l] + (l == (size_t)gold[i] ? 0 : 1);
-            if (augmented > value) {
-                value = augmented;
-                top = l;
-            }
-        }
+        const size_t right = (size_t)gold[i];
+        float most = -INFINITY; /* of the wrong ones; found without branches, which are a guess */
+        for (size_t l = 0; l < right; l++)
+            most = row[l] > most ? row[l] : most;
+        for (size_t l = right + 1; l < shape.labels; l++)
+            most = row[l] > most ? row[l] : most;
+        size_t top = right;
+        if ((double)most + 1 > (double)row[right])
+            for (top = 0; top == right || row[top] != most;)
+                top++;
         worst[i] = (int32_t)top;
-        total += value;
+        total += top == right ? (double)row[right] : (double)most + 1;
     }
     return total;
 }

@@ -6,7 +6,8 @@
 typedef struct fake_square {
     size_t *row; /* [most_open] */
     size_t count;
-    float *values; /* [slots][most_open][most_open]; not a number where there is none */
+    float *values;    /* [slots][most_open][most_open]; not a number where there is none */
+    uint16_t *halves; /* the same in half precision, where they are told so */
 } fake_square;
 
 typedef struct fake_scores {
@@ -28,6 +29,7 @@ static void free_scores(void *context)
     for (size_t q = 0; q < 2; q++) {
         free(s->square[q].row);
         free(s->square[q].values);
+        free(s->square[q].halves);
     }
     free((void *)(uintptr_t)s->slots.slot_of);
     free((void *)(uintptr_t)s->slots.weight);
@@ -41,6 +43,7 @@ static void make_square(fake_square *square, const md_device_slots *slots)
     const size_t size = slots->slots * slots->most_open * slots->most_open;
     square->row = fake_array(slots->most_open, sizeof *square->row);
     square->values = fake_array(size, sizeof *square->values);
+    square->halves = fake_array(size, sizeof *square->halves);
     for (size_t i = 0; i < size; i++)
         square->values[i] = NAN;
 }
@@ -224,6 +227,45 @@ static int expect(void *context, const size_t *rows, size_t count, char *message
     return 0;
 }
 
+/* Is nothing lost by half precision? Not if slots have one kernel each, whose weight is 1, and
+ * roots are 0 or 1. */
+static bool tells_halves(const fake_scores *s)
+{
+    const fake_bank *bank = s->bank;
+    bool can = !bank->precise && s->slots.slots == bank->kernels;
+    for (size_t m = 0; can && m < bank->kernels; m++) {
+        can = s->slots.weight[m] == 1;
+        for (size_t i = 0; can && i < bank->own.rows; i++) {
+            const double root = fake_value_at(bank->own.root, m, i, 1);
+            can = root == 0 || root == 1;
+        }
+    }
+    return can;
+}
+
+/* Of numbers that have a half, and of what is none. */
+static uint16_t half_of(float value)
+{
+    const uint16_t sign = value < 0 ? 0x8000 : 0;
+    int exponent;
+    if (isnan(value))
+        return 0x7e00;
+    const double digits = frexp(fabs((double)value), &exponent); /* 0.5 <= digits < 1, or 0 */
+    const double units = exponent > -14 ? ldexp(digits, 11) : ldexp(digits, exponent + 24);
+    fake_demand(units == floor(units), "a value that has no half");
+    if (exponent <= -14 || units == 0)
+        return (uint16_t)(sign | (uint16_t)units);
+    return (uint16_t)(sign | ((unsigned)(exponent + 14) << 10) | ((unsigned)units - 1024));
+}
+
+static const uint16_t *halves_of(const fake_scores *s, const fake_square *square)
+{
+    const size_t size = s->slots.slots * s->slots.most_open * s->slots.most_open;
+    for (size_t i = 0; i < size; i++)
+        square->halves[i] = half_of(square->values[i]);
+    return square->halves;
+}
+
 static int open_these(void *context, const size_t *rows, size_t count, md_device_opened *opened,
                       char *message)
 {
@@ -240,7 +282,11 @@ static int open_these(void *context, const size_t *rows, size_t count, md_device
         for (size_t i = 0; i < most; i++)
             s->open_scores[line * most + i] =
                 i < count ? s->scores[line * s->bank->own.rows + rows[i]] : NAN;
-    *opened = (md_device_opened){.scores = s->open_scores, .values = s->square[s->now].values};
+    *opened = (md_device_opened){.scores = s->open_scores};
+    if (tells_halves(s))
+        opened->halves = halves_of(s, &s->square[s->now]);
+    else
+        opened->values = s->square[s->now].values;
     return 0;
 }
 

@@ -347,7 +347,7 @@ static inline void add_change(deferred_case *c, size_t m, size_t row, size_t lab
         md_deferred_forget_label(c->deferred, m, label);
         s->old[label] = false;
     }
-    md_deferred_add(c->deferred, m, row, label, change);
+    md_deferred_add(c->deferred, m, row, &(md_label_change){label, change}, 1);
     s->a[label * c->n + row] += (double)change;
     s->mass[label * c->n + row] += fabs((double)change);
 }

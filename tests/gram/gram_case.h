@@ -198,7 +198,7 @@ static inline void fetch_rows(gram_rows *rows, size_t i)
         float *row = rows->values + m * rows->n;
         if (is_computed(rows, m)) {
             md_deferred_forget(rows->deferred, m);
-            md_deferred_add(rows->deferred, m, i, 0, 1);
+            md_deferred_add(rows->deferred, m, i, &(md_label_change){0, 1}, 1);
         } else {
             md_gram_add_row(rows->gram, m, i, &(md_targets){.alpha = &one, .y = &row, .count = 1});
         }

@@ -321,7 +321,7 @@ static medley_status ask_card(deferred_case *c, md_gram_options options, float *
     for (size_t first = 0; first <= 2; first += 2) {
         MEDLEY_TRY(md_deferred_open(deferred, rows + first, 2, error));
         MEDLEY_TRY(md_deferred_expect(deferred, rows + 2, 2, error));
-        md_deferred_add(deferred, 0, first, 0, 1);
+        md_deferred_add(deferred, 0, first, &(md_label_change){0, 1}, 1);
         md_deferred_rescale(deferred, 0, 0.5F);
     }
     return md_deferred_close(deferred, error);

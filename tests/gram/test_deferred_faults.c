@@ -33,7 +33,7 @@ static medley_status change_rows(md_deferred *deferred, medley_error *error)
     for (size_t t = 0; t < TIMES && status == MEDLEY_OK; t++) {
         status = md_deferred_open(deferred, rows, CHANGED, error);
         for (size_t k = 0; status == MEDLEY_OK && k < KERNELS * CHANGED; k++)
-            md_deferred_add(deferred, k / CHANGED, rows[k % CHANGED], 0, 1);
+            md_deferred_add(deferred, k / CHANGED, rows[k % CHANGED], &(md_label_change){0, 1}, 1);
         if (status == MEDLEY_OK && t % 2 == 1)
             status = md_deferred_close(deferred, error);
     }
