@@ -33,7 +33,7 @@ target_compile_definitions(cuda_on_processor_plugin PRIVATE MEDLEY_VERSION="${PR
 # So little memory at a time that the small data of tests come in several portions, some of them kept, in tiles of every size;
 # and every array is alone, so that the sanitizers see places outside of it.
 target_compile_definitions(cuda_on_processor_plugin PRIVATE CARD_SLAB=30000 CARD_SCRATCH=20000 CARD_STAGED=16384
-                           CARD_SMALL=0 CARD_FEW_TILES=10)
+                           CARD_SMALL=0 CARD_FEW_TILES=10 CARD_SLOT=2500)
 target_include_directories(cuda_on_processor_plugin PRIVATE ${own} ${PROJECT_SOURCE_DIR}/src)
 # As nvcc compiles it: four values are read as one.
 target_compile_options(cuda_on_processor_plugin PRIVATE -std=c++17 -fno-strict-aliasing -Wno-conversion -fvisibility=hidden)

@@ -63,6 +63,8 @@ typedef struct md_block_class {
 
     /* An example that will be scored soon; NULL: there is nothing to gain. */
     void (*prefetch)(const md_block *block, md_example example);
+    /* The same of one that will probably lead to a step. */
+    void (*prefetch_change)(const md_block *block, md_example example);
     /* The same before a step: all blocks ask at once for what they would wait for one by one. */
     void (*prefetch_step)(const md_block *block, const md_gradient *gradient);
 

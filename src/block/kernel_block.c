@@ -220,6 +220,14 @@ static void apply(kernel_block *k, const md_gradient *gradient, double eta)
         add_few(k, gradient, r, step);
 }
 
+/* Of its first row: longer ones look at what they change for a while. */
+static void prefetch_change(const md_block *block, md_example example)
+{
+    const kernel_block *k = (const kernel_block *)block;
+    if (k->deferred != NULL)
+        md_deferred_prefetch(k->deferred, k->m, example.row);
+}
+
 /* Coefficients are far apart, and where there are many rows in no near cache. */
 static void prefetch_step(const md_block *block, const md_gradient *gradient)
 {
@@ -438,6 +446,7 @@ static void free_block(md_block *block)
 static const md_block_class kernel_block_class = {
     .name = "kernel",
     .score = score,
+    .prefetch_change = prefetch_change,
     .prefetch_step = prefetch_step,
     .step = step,
     .finish = finish,

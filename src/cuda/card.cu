@@ -142,6 +142,22 @@ static void close_card(void *context)
     free(on);
 }
 
+static bool pin(void *context, void *memory, size_t bytes)
+{
+    const card *on = (const card *)context;
+    if (bytes > 0 && cudaSetDevice(on->number) == cudaSuccess &&
+        cudaHostRegister(memory, bytes, cudaHostRegisterDefault) == cudaSuccess)
+        return true;
+    (void)cudaGetLastError();
+    return false;
+}
+
+static void unpin(void *context, void *memory)
+{
+    (void)context;
+    (void)cudaHostUnregister(memory);
+}
+
 /* Is there such a card, and can it be used? Its name then. */
 static bool look_at_card(int number, char *name, size_t size, char *message)
 {
@@ -211,6 +227,8 @@ extern "C" __attribute__((visibility("default"))) int medley_cuda_open(
     }
     functions->context = on;
     functions->close = close_card;
+    functions->pin = pin;
+    functions->unpin = unpin;
     card_bank_functions(functions);
     card_scores_functions(functions);
     card_matrices_functions(functions);

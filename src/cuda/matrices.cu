@@ -7,9 +7,12 @@
 #include "cuda/bank.h"
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP, ROWS = 4 };
-enum { RESULTS = 1 << 24 }; /* bytes */
-enum { SUMMED = 256 };      /* kernels whose weights are at hand at a time */
-enum { PARTS = 32 };        /* of a kernel's rows, whose squares are added up by themselves */
+enum { SLOTS = 8 }; /* parts of products that are on their way back at a time */
+#ifndef CARD_SLOT   /* tests have less */
+#define CARD_SLOT ((size_t)1 << 21)
+#endif
+enum { SUMMED = 256 }; /* kernels whose weights are at hand at a time */
+enum { PARTS = 32 };   /* of a kernel's rows, whose squares are added up by themselves */
 
 struct card_matrices {
     card_bank *bank;
@@ -23,7 +26,9 @@ struct card_matrices {
     unsigned *chosen;      /* [kernels] */
     double *sum;           /* [n][n] */
     double *sent;          /* [2 n] pinned: of products with the sum, which are many and small */
-    char *results;         /* [RESULTS] pinned: others on their way back */
+    char *results;         /* [SLOTS] of slot bytes, pinned: others on their way back */
+    size_t slot;           /* of one product or more */
+    cudaEvent_t arrived[SLOTS];
 };
 
 /* ---- products ---- */
@@ -135,8 +140,9 @@ static bool wait(const card_matrices *m, char *message)
 /* By way of pinned memory, which takes a fraction of the time. */
 static bool get(const card_matrices *m, void *to, const void *from, size_t bytes, char *message)
 {
-    for (size_t done = 0; done < bytes; done += RESULTS) {
-        const size_t some = card_least(bytes - done, RESULTS);
+    const size_t room = SLOTS * m->slot;
+    for (size_t done = 0; done < bytes; done += room) {
+        const size_t some = card_least(bytes - done, room);
         if (card_failed(cudaMemcpyAsync(m->results, (const char *)from + done, some,
                                         cudaMemcpyDeviceToHost, m->bank->on->stream),
                         "copying results from it", message) ||
@@ -147,30 +153,97 @@ static bool get(const card_matrices *m, void *to, const void *from, size_t bytes
     return false;
 }
 
+static bool send_vectors(const card_matrices *m, const double *x, size_t x_stride, size_t count,
+                         char *message)
+{
+    const size_t width = m->n * sizeof *x;
+    const size_t vectors = x_stride > 0 ? count : 1;
+    return card_failed(cudaMemcpy2DAsync(m->x, width, x,
+                                         x_stride > 0 ? x_stride * sizeof *x : width, width,
+                                         vectors, cudaMemcpyHostToDevice, m->bank->on->stream),
+                       "copying vectors to it", message);
+}
+
+/* y of chosen kernels first .. first + count - 1. */
+static bool launch_products(const card_matrices *m, size_t first, size_t count, size_t pitch,
+                            char *message)
+{
+    const dim3 grid((unsigned)card_pieces(m->n, WARPS * ROWS), (unsigned)count);
+    multiply_rows<<<grid, THREADS, 0, m->bank->on->stream>>>(
+        m->values, m->row, m->stride, (unsigned)m->n, m->chosen + first, m->x + first * pitch,
+        pitch, m->y + first * m->n);
+    return card_failed(cudaGetLastError(), "multiplying", message);
+}
+
+/* Products on their way back, some kernels at a time. */
+struct way_back {
+    card_matrices *m;
+    size_t count, each; /* kernels, and those of a part */
+    double *y;
+};
+
+static size_t bytes_of_part(const way_back *w, size_t part)
+{
+    return card_least(w->count - part * w->each, w->each) * w->m->n * sizeof *w->y;
+}
+
+static bool begin_part(const way_back *w, size_t part, size_t pitch, char *message)
+{
+    const card_matrices *m = w->m;
+    cudaStream_t stream = m->bank->on->stream;
+    const size_t first = part * w->each;
+    return launch_products(m, first, card_least(w->count - first, w->each), pitch, message) ||
+           card_failed(cudaMemcpyAsync(m->results + part % SLOTS * m->slot, m->y + first * m->n,
+                                       bytes_of_part(w, part), cudaMemcpyDeviceToHost, stream),
+                       "copying results from it", message) ||
+           card_failed(cudaEventRecord(m->arrived[part % SLOTS], stream), "copying results from it",
+                       message);
+}
+
+static bool end_part(const way_back *w, size_t part, char *message)
+{
+    const card_matrices *m = w->m;
+    if (card_failed(cudaEventSynchronize(m->arrived[part % SLOTS]), "waiting for it", message))
+        return true;
+    memcpy(w->y + part * w->each * m->n, m->results + part % SLOTS * m->slot,
+           bytes_of_part(w, part));
+    return false;
+}
+
+/* While the card multiplies, the processor takes what is there. */
+static bool multiply_and_get(card_matrices *m, size_t count, size_t pitch, double *y, char *message)
+{
+    const way_back w = {m, count, m->slot / (m->n * sizeof *y), y};
+    const size_t parts = card_pieces(count, w.each);
+    for (size_t part = 0; part < parts; part++)
+        if ((part >= SLOTS && end_part(&w, part - SLOTS, message)) ||
+            begin_part(&w, part, pitch, message))
+            return true;
+    for (size_t part = parts > SLOTS ? parts - SLOTS : 0; part < parts; part++)
+        if (end_part(&w, part, message))
+            return true;
+    return false;
+}
+
 static int multiply(void *context, const size_t *kernels, size_t count, const double *x,
                     size_t x_stride, double *norm2, double *y, char *message)
 {
     card_matrices *m = (card_matrices *)context;
-    cudaStream_t stream = m->bank->on->stream;
-    const size_t vectors = x_stride > 0 ? count : 1;
     const size_t pitch = x_stride > 0 ? m->n : 0;
     if (count == 0 || m->n == 0)
         return 0;
     if (turn_to_card(m, message) || choose(m, kernels, count, message) ||
-        card_failed(cudaMemcpy2DAsync(m->x, m->n * sizeof *x, x,
-                                      (x_stride > 0 ? x_stride : m->n) * sizeof *x,
-                                      m->n * sizeof *x, vectors, cudaMemcpyHostToDevice, stream),
-                    "copying vectors to it", message))
+        send_vectors(m, x, x_stride, count, message))
         return 1;
-    const dim3 grid((unsigned)card_pieces(m->n, WARPS * ROWS), (unsigned)count);
-    multiply_rows<<<grid, THREADS, 0, stream>>>(m->values, m->row, m->stride, (unsigned)m->n,
-                                                m->chosen, m->x, pitch, m->y);
-    if (norm2 != NULL)
-        multiply_vectors<<<(unsigned)count, THREADS, 0, stream>>>(m->x, pitch, m->y, (unsigned)m->n,
-                                                                  m->norm2);
+    if (y != NULL ? multiply_and_get(m, count, pitch, y, message)
+                  : launch_products(m, 0, count, pitch, message))
+        return 1;
+    if (norm2 == NULL)
+        return 0;
+    multiply_vectors<<<(unsigned)count, THREADS, 0, m->bank->on->stream>>>(
+        m->x, pitch, m->y, (unsigned)m->n, m->norm2);
     return card_failed(cudaGetLastError(), "multiplying", message) ||
-           (norm2 != NULL && get(m, norm2, m->norm2, count * sizeof *norm2, message)) ||
-           (y != NULL && get(m, y, m->y, count * m->n * sizeof *y, message));
+           get(m, norm2, m->norm2, count * sizeof *norm2, message);
 }
 
 /* ---- what is known of a matrix ---- */
@@ -321,6 +394,9 @@ static void free_matrices(void *context)
     if (m == NULL)
         return;
     (void)cudaStreamSynchronize(m->bank->on->stream);
+    for (cudaEvent_t event : m->arrived)
+        if (event != NULL)
+            (void)cudaEventDestroy(event);
     card_pool_free(&m->pool);
     free(m);
 }
@@ -344,6 +420,15 @@ static bool fill(card_matrices *m, char *message)
     return failed;
 }
 
+static bool make_events(card_matrices *m, char *message)
+{
+    for (cudaEvent_t &event : m->arrived)
+        if (card_failed(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "starting it",
+                        message))
+            return true;
+    return false;
+}
+
 static int create_matrices(void *context, void **result, char *message)
 {
     card_bank *bank = (card_bank *)context;
@@ -357,6 +442,7 @@ static int create_matrices(void *context, void **result, char *message)
     m->n = bank->rows;
     m->stride = bank->stride;
     m->row = bank->kernels * bank->stride;
+    m->slot = CARD_SLOT > m->n * sizeof(double) ? CARD_SLOT : m->n * sizeof(double);
     if (card_allocate(&m->pool, &m->values, m->n * m->row, message) ||
         card_allocate(&m->pool, &m->x, bank->kernels * m->n + m->n, message) ||
         card_allocate(&m->pool, &m->y, bank->kernels * m->n, message) ||
@@ -366,7 +452,8 @@ static int create_matrices(void *context, void **result, char *message)
         card_allocate(&m->pool, &m->weight, bank->kernels, message) ||
         card_allocate(&m->pool, &m->chosen, bank->kernels, message) ||
         card_pin(&m->pool, &m->sent, 2 * m->n, message) ||
-        card_pin(&m->pool, &m->results, RESULTS, message) || fill(m, message)) {
+        card_pin(&m->pool, &m->results, SLOTS * m->slot, message) || make_events(m, message) ||
+        fill(m, message)) {
         free_matrices(m);
         return 1;
     }

@@ -67,7 +67,8 @@ static bool is_expected(const card_scores *s, const size_t *rows, size_t count)
     return same;
 }
 
-/* The scores of the open rows are on their way; then those of all others. */
+/* The scores of the open rows, whose numbers came with their values, are on their way; then those
+ * of all others. */
 static bool gather(card_scores *s, unsigned count, char *message)
 {
     const unsigned lines = s->slots * s->labels;
@@ -76,9 +77,9 @@ static bool gather(card_scores *s, unsigned count, char *message)
     const bool enters = card_can_enter(s);
     if (!enters && card_settle(s, message))
         return true;
-    if (card_failed(cudaMemcpyAsync(s->entered_index, s->open_index, count * sizeof(unsigned),
-                                    cudaMemcpyHostToDevice, stream),
-                    "copying rows to it", message))
+    const card_open_rows *open = &s->open[1 - s->now];
+    s->entered_index = open->index;
+    if (card_failed(cudaStreamWaitEvent(stream, open->done, 0), "waiting for rows", message))
         return true;
     gather_scores<<<(unsigned)card_pieces((size_t)lines * count, 256), 256, 0, stream>>>(
         s->scores, s->bank->stride, s->entered_index, count, lines, s->most_open,
@@ -105,8 +106,6 @@ int card_open(void *context, const size_t *rows, size_t count, md_device_opened 
         return 0;
     if (card_scores_turn(s, message))
         return 1;
-    for (size_t i = 0; i < count; i++)
-        s->open_index[i] = (unsigned)rows[i];
     if ((!known && begin_values(s, &s->open[1 - s->now], rows, count, message)) ||
         gather(s, (unsigned)count, message) ||
         card_failed(cudaEventSynchronize(s->open[1 - s->now].done), "waiting for it", message) ||
@@ -146,9 +145,7 @@ bool card_open_make(card_scores *s, char *message)
             card_allocate_pinned(&s->pool, &open->sent_values, bytes_of_values(s), message) ||
             make_event(&open->done, message))
             return true;
-    return card_pin(&s->pool, &s->open_index, most, message) ||
-           card_pin(&s->pool, &s->open_scores, lines * most, message) ||
-           card_allocate(&s->pool, &s->entered_index, most, message) ||
+    return card_pin(&s->pool, &s->open_scores, lines * most, message) ||
            card_allocate(&s->pool, &s->entered_scores, lines * most, message) ||
            card_allocate(&s->pool, &s->entered_values, CARD_ENTERED * bytes, message) ||
            put_places(s, bytes, message) || make_event(&s->opened, message);

@@ -55,18 +55,17 @@ struct card_scores {
     bool halves;  /* their values are in half precision */
     unsigned now; /* of these: what is open; the other one is expected */
     bool expects;
-    unsigned *open_index; /* [most_open] pinned, of the rows whose scores are asked for */
-    float *open_scores;   /* [slots][labels][most_open] pinned */
+    float *open_scores; /* [slots][labels][most_open] pinned */
     cudaEvent_t opened;
     card_waiting changes;     /* that were sent and have not been added yet */
     card_portion *portions;   /* [most] of them, of the processor */
     pthread_mutex_t settling; /* threads that scale side by side may find changes to settle */
 
     /* to enter changes for open rows before all others */
-    unsigned *entered_index; /* [most_open] */
-    float *entered_scores;   /* [slots][labels][most_open] */
-    char *entered_values;    /* [CARD_ENTERED][kernels][most_open] */
-    void **entered_place;    /* [CARD_ENTERED] */
+    const unsigned *entered_index; /* [most_open] of the rows that are opened */
+    float *entered_scores;         /* [slots][labels][most_open] */
+    char *entered_values;          /* [CARD_ENTERED][kernels][most_open] */
+    void **entered_place;          /* [CARD_ENTERED] */
 };
 
 /* The card is a thread's own choice, and threads that take steps side by side scale scores. */

@@ -104,6 +104,11 @@ typedef struct md_device_functions {
 
     void (*close)(void *context);
 
+    /* Memory of the processor that results are copied to again and again, which may be faster then.
+     * False: it cannot be, and need not be given back. */
+    bool (*pin)(void *context, void *memory, size_t bytes);
+    void (*unpin)(void *context, void *memory);
+
     /* ---- banks: rows on the card. precise: values are computed and kept in single precision, else
      * rounded to half precision, whether they are kept or not ---- */
     int (*bank_create)(void *context, void **bank, const md_device_layout *layout,

@@ -238,6 +238,16 @@ medley_status md_device_open_rows(md_device_scores *scores, const size_t *rows, 
     return told(scores, failed, message, error);
 }
 
+bool md_device_pin(const md_device_scores *scores, void *memory, size_t bytes)
+{
+    return scores->device->functions.pin(scores->device->functions.context, memory, bytes);
+}
+
+void md_device_unpin(const md_device_scores *scores, void *memory)
+{
+    scores->device->functions.unpin(scores->device->functions.context, memory);
+}
+
 medley_status md_device_read(md_device_scores *scores, size_t slot, float *out, medley_error *error)
 {
     char message[MD_DEVICE_MESSAGE] = "";

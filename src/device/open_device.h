@@ -50,6 +50,9 @@ medley_status md_device_expect(md_device_scores *scores, const size_t *rows, siz
                                medley_error *error);
 medley_status md_device_open_rows(md_device_scores *scores, const size_t *rows, size_t count,
                                   md_device_opened *opened, medley_error *error);
+/* Memory that scores are read to; false: that is not to be had, and changes nothing. */
+bool md_device_pin(const md_device_scores *scores, void *memory, size_t bytes);
+void md_device_unpin(const md_device_scores *scores, void *memory);
 medley_status md_device_read(md_device_scores *scores, size_t slot, float *out,
                              medley_error *error);
 medley_status md_device_write(md_device_scores *scores, size_t slot, const float *in,

@@ -28,12 +28,19 @@ static void clear_slot(md_slot *slot)
     *slot = (md_slot){0};
 }
 
+static void leave_slot(const md_deferred *deferred, md_slot *slot)
+{
+    if (slot->is_pinned)
+        md_device_unpin(deferred->card, slot->score);
+    clear_slot(slot);
+}
+
 void md_deferred_free(md_deferred *deferred)
 {
     if (deferred == NULL)
         return;
     for (size_t m = 0; deferred->slots != NULL && m < deferred->count; m++)
-        clear_slot(&deferred->slots[m]);
+        leave_slot(deferred, &deferred->slots[m]);
     md_device_scores_free(deferred->card);
     md_kept_rows_clear(&deferred->kept);
     md_prepared_clear(&deferred->open);
@@ -141,6 +148,9 @@ medley_status md_deferred_attach(md_deferred *deferred, size_t m, float *score, 
     MEDLEY_TRY(md_pool_new(&made.pool, &made.is_known, most, sizeof(bool), error));
     made.score = score;
     *slot = md_take(&made);
+    if (deferred->card != NULL)
+        slot->is_pinned =
+            md_device_pin(deferred->card, score, labels * deferred->n * sizeof *score);
     return MEDLEY_OK;
 }
 
@@ -148,7 +158,7 @@ void md_deferred_detach(md_deferred *deferred, size_t m)
 {
     if (deferred->card != NULL)
         md_deferred_forget(deferred, m);
-    clear_slot(md_deferred_slot(deferred, m));
+    leave_slot(deferred, md_deferred_slot(deferred, m));
 }
 
 /* ---- open rows ---- */
@@ -208,7 +218,7 @@ static void drop_open_rows(md_deferred *deferred)
 {
     for (size_t s = 0; s < deferred->open_count; s++)
         deferred->position[deferred->open_row[s]] = 0;
-    deferred->open_count = deferred->first_needed = 0;
+    deferred->open_count = deferred->first_needed = deferred->visited = 0;
     note_change(deferred);
 }
 
@@ -254,10 +264,27 @@ medley_status md_deferred_open(md_deferred *deferred, const size_t *rows, size_t
     return md_deferred_fill_open(deferred, error);
 }
 
+static bool is_at(const md_deferred *deferred, size_t place, size_t row)
+{
+    return place < deferred->open_count && deferred->open_row[place] == row;
+}
+
+/* Rows are visited in the order in which they were opened: what is known of all rows is far apart,
+ * and seldom needed. */
+size_t md_deferred_place(const md_deferred *deferred, size_t row)
+{
+    return is_at(deferred, deferred->visited, row) ? deferred->visited
+                                                   : deferred->position[row] - 1;
+}
+
 void md_deferred_visit(md_deferred *deferred, size_t row)
 {
-    const size_t position = deferred->position[row];
-    deferred->first_needed = position > 0 ? (position - 1) / VECTOR * VECTOR : 0;
+    if (is_at(deferred, deferred->visited + 1, row))
+        deferred->visited++;
+    const size_t place = md_deferred_place(deferred, row);
+    if (place != SIZE_MAX)
+        deferred->visited = place;
+    deferred->first_needed = place != SIZE_MAX ? place / VECTOR * VECTOR : 0;
 }
 
 medley_status md_deferred_expect(md_deferred *deferred, const size_t *rows, size_t count,
@@ -373,11 +400,6 @@ bool md_deferred_has_changed(md_deferred *deferred)
     return changed;
 }
 
-size_t md_deferred_place(const md_deferred *deferred, size_t row)
-{
-    return deferred->position[row] - 1;
-}
-
 const float *md_deferred_open_scores(const md_deferred *deferred, size_t m, size_t place,
                                      size_t *stride)
 {
@@ -388,9 +410,9 @@ const float *md_deferred_open_scores(const md_deferred *deferred, size_t m, size
 const float *md_deferred_scores(const md_deferred *deferred, size_t m, size_t row, size_t *stride)
 {
     const md_slot *slot = md_deferred_slot(deferred, m);
-    const size_t position = deferred->position[row];
-    *stride = position > 0 ? deferred->open_most : deferred->n;
-    return position > 0 ? slot->open_score + position - 1 : slot->score + row;
+    const size_t place = md_deferred_place(deferred, row);
+    *stride = place != SIZE_MAX ? deferred->open_most : deferred->n;
+    return place != SIZE_MAX ? slot->open_score + place : slot->score + row;
 }
 
 /* Where the values of an open row with those from `next` on are: one of the two. */
@@ -433,7 +455,7 @@ void md_deferred_add(md_deferred *deferred, size_t m, size_t row, const md_label
                      size_t count)
 {
     md_slot *slot = md_deferred_slot(deferred, m);
-    const size_t position = deferred->position[row] - 1;
+    const size_t position = md_deferred_place(deferred, row);
     slot->live = true;
     if (!slot->is_known[position])
         md_deferred_learn_row(deferred, m, position);
@@ -450,11 +472,11 @@ void md_deferred_prefetch(const md_deferred *deferred, size_t m, size_t row)
 {
     enum { LINE = 64, LINES = 6 }; /* the processor sees by itself what comes then */
     const md_slot *slot = md_deferred_slot(deferred, m);
-    const size_t position = deferred->position[row];
+    const size_t place = md_deferred_place(deferred, row);
     const size_t next = deferred->first_needed;
-    if (position == 0 || !slot->is_known[position - 1])
+    if (place == SIZE_MAX || deferred->card == NULL) /* the processor's own are few, and near */
         return;
-    const values_of_row of = find_values(deferred, slot, position - 1, next);
+    const values_of_row of = find_values(deferred, slot, place, next);
     const size_t size = of.halves != NULL ? sizeof *of.halves : sizeof *of.values;
     const char *start = of.halves != NULL ? (const char *)of.halves : (const char *)of.values;
     const size_t bytes = (deferred->open_count - next) * size;

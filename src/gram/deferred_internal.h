@@ -26,6 +26,7 @@ typedef struct md_slot {
     const float *card_values; /* [open_most][open_most] where the card has put them; or NULL and */
     const uint16_t *card_halves; /* the same in half precision */
     bool is_unread;              /* it has scores that are not here */
+    bool is_pinned;              /* score */
 } md_slot;
 
 /* Kernel rows that are kept. */
@@ -69,11 +70,12 @@ struct md_deferred {
     size_t ranges;
 
     size_t open_most, open_count;
-    size_t *open_row;        /* [open_most] */
-    size_t first_needed;     /* scores of the open rows before it may be stale */
-    size_t *position;        /* [n] position + 1 of an open row */
-    atomic_bool *changed;    /* [open_most] some slot has an entry */
-    size_t *changed_place;   /* [open_most] scratch: those that have */
+    size_t *open_row;      /* [open_most] */
+    size_t first_needed;   /* scores of the open rows before it may be stale */
+    size_t visited;        /* place of the row that was visited last; mostly the next one is next */
+    size_t *position;      /* [n] position + 1 of an open row */
+    atomic_bool *changed;  /* [open_most] some slot has an entry */
+    size_t *changed_place; /* [open_most] scratch: those that have */
     atomic_bool has_changed; /* md_deferred_has_changed */
 
     size_t due_most, due_count;

@@ -12,6 +12,10 @@ void md_online_fill_order(md_online *online)
         online->order[i] = p->visit ? p->visit[i] : i;
 }
 
+/* What examples are lies far apart, in the order of visits: it is asked for some examples before it
+ * is needed. */
+enum { SOON = 12, LIKELY = 3 };
+
 /* The rows of as many whole rounds as may be open together, from `from` on; *count: of so many
  * examples. */
 static size_t list_rows(md_online *online, size_t from, size_t end, size_t *count)
@@ -22,6 +26,9 @@ static size_t list_rows(md_online *online, size_t from, size_t end, size_t *coun
     size_t taken = 0;
     while (from + taken < end) {
         const md_example example = p->examples[online->order[from + taken]];
+        if (from + taken + SOON < end)
+            __builtin_prefetch(&p->examples[online->order[from + taken + SOON]]);
+        __builtin_prefetch(p->gold + example.row);
         if (rows + example.length > window)
             break;
         for (size_t i = 0; i < example.length; i++)
@@ -69,6 +76,17 @@ static medley_status refresh(md_online *online, medley_error *error)
     return MEDLEY_OK;
 }
 
+/* An example that needed a step when it was last visited will probably need one again. */
+static void prefetch_likely(const md_online *online, size_t which)
+{
+    const md_online_problem *p = &online->problem;
+    if (!online->stepped[which])
+        return;
+    for (size_t m = 0; m < p->block_count; m++)
+        if (p->blocks[m]->class->prefetch_change != NULL)
+            p->blocks[m]->class->prefetch_change(p->blocks[m], p->examples[which]);
+}
+
 medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *error)
 {
     const md_online_settings *s = &online->settings;
@@ -104,6 +122,8 @@ medley_status md_online_epoch(md_online *online, size_t epoch, medley_error *err
         online->round += round.size;
         if (online->problem.deferred != NULL)
             md_deferred_visit(online->problem.deferred, online->problem.examples[*round.which].row);
+        if (online->problem.deferred != NULL && i + LIKELY < announced)
+            prefetch_likely(online, online->order[i + LIKELY]);
         s->rule->round(online, &round);
         for (size_t m = 0; online->counting && m < online->problem.block_count; m++)
             md_block_count_iterate(online->problem.blocks[m]);

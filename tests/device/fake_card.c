@@ -59,6 +59,36 @@ int fake_needs_memory(char *message)
 
 /* ---- the card ---- */
 
+/* Of memory that was pinned: each piece once, and given back. */
+static bool pin(void *context, void *memory, size_t bytes)
+{
+    fake_card *card = context;
+    fake_demand(memory != NULL && bytes > 0, "no memory is pinned");
+    for (size_t i = 0; i < card->pinned_count; i++)
+        fake_demand(card->pinned[i] != memory, "memory is pinned twice");
+    if (card->pinned_count == FAKE_PINS)
+        return false;
+    card->pinned[card->pinned_count++] = memory;
+    return true;
+}
+
+static void unpin(void *context, void *memory)
+{
+    fake_card *card = context;
+    size_t i = 0;
+    while (i < card->pinned_count && card->pinned[i] != memory)
+        i++;
+    fake_demand(i < card->pinned_count, "memory is given back that was not pinned");
+    card->pinned[i] = card->pinned[--card->pinned_count];
+}
+
+static void close_card(void *context)
+{
+    const fake_card *card = context;
+    fake_demand(card->pinned_count == 0, "pinned memory was not given back");
+    free(context);
+}
+
 /* Why it cannot be opened; false: it can. */
 static bool refuses(const char *fault, int number, const char *version, char *message)
 {
@@ -92,7 +122,8 @@ int medley_cuda_open(md_device_functions *functions, int number, const char *ver
     card->lacks_memory = strcmp(fault, "memory") == 0;
     card->lacks_scores = strcmp(fault, "scores") == 0;
     card->healthy_calls = strncmp(fault, "lost:", 5) == 0 ? atol(fault + 5) - 1 : -1;
-    *functions = (md_device_functions){.context = card, .name = "fake card", .close = free};
+    *functions = (md_device_functions){
+        .context = card, .name = "fake card", .close = close_card, .pin = pin, .unpin = unpin};
     fake_bank_functions(functions);
     fake_scores_functions(functions);
     fake_matrices_functions(functions);

@@ -12,10 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FAKE_PINS = 64 };
+
 typedef struct fake_card {
     bool lacks_memory, lacks_scores;
     long healthy_calls; /* before it is lost; negative: it never is */
     atomic_long calls;
+    void *pinned[FAKE_PINS];
+    size_t pinned_count;
 } fake_card;
 
 typedef struct fake_bank {

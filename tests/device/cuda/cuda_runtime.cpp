@@ -199,6 +199,17 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     return cudaSuccess;
 }
 
+/* What comes next in the stream waits for the event as it is now. */
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/)
+{
+    FALLIBLE
+    card_stream *other = event->stream;
+    const size_t place = event->place;
+    if (other != NULL && other != stream)
+        put(stream, [other, place]() { run_until(other, place); });
+    return cudaSuccess;
+}
+
 /* ---- memory ---- */
 
 /* Whether a range lies in an allocation. */
@@ -263,6 +274,18 @@ cudaError_t cudaMallocHost(void **place, size_t bytes)
     return *place != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
+/* Other memory stays as it is: copies to it are no sooner done. */
+cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags)
+{
+    FALLIBLE(void) flags;
+    return memory != NULL && bytes > 0 ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaHostUnregister(void *memory)
+{
+    return memory != NULL ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 cudaError_t cudaFreeHost(void *place)
 {
     const turn own_turn(one_at_a_time);
@@ -277,8 +300,8 @@ static void demand_on_card(const void *place, size_t bytes)
         card_end("a copy goes beyond what was allocated on the card");
 }
 
-/* What is not pinned is read before the call returns, unless the card reads pages by itself, and has
- * been written when it does. */
+/* What is not pinned is read before the call returns, unless the card reads pages by itself, and
+ * has been written when it does. */
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -286,8 +309,8 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     const size_t to_size = height > 0 ? (height - 1) * to_pitch + width : 0;
     const size_t from_size = height > 0 ? (height - 1) * from_pitch + width : 0;
     const bool is_sent = kind == cudaMemcpyHostToDevice;
-    const bool is_pinned = is_sent ? reads_pages() || lies_in(pinned, from, from_size)
-                                   : lies_in(pinned, to, to_size);
+    const bool is_pinned =
+        is_sent ? reads_pages() || lies_in(pinned, from, from_size) : lies_in(pinned, to, to_size);
     if (width > to_pitch || width > from_pitch)
         return cudaErrorInvalidValue;
     demand_on_card(is_sent ? to : from, is_sent ? to_size : from_size);

@@ -98,6 +98,9 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 cudaError_t cudaMalloc(void **place, size_t bytes);
 cudaError_t cudaFree(void *place);
 cudaError_t cudaMallocHost(void **place, size_t bytes);
+enum { cudaHostRegisterDefault = 0 };
+cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void *memory);
 cudaError_t cudaFreeHost(void *place);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
@@ -114,6 +117,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 
 /* ---- launches: kernel<<<grid, threads, shared, stream>>>(...) is rewritten to
  * card_launch(kernel, grid, threads, shared, stream)(...) (cmake/cuda_launches.cmake) ---- */
