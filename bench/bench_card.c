@@ -5,6 +5,7 @@
  * (card_limits, which stands beside this program). Skipped where there is no card.
  *
  *     bench_card [ROWS] */
+#include "base/parallel.h"
 #include "base/random.h"
 #include "device/open_device.h"
 #include <libgen.h>
@@ -93,7 +94,7 @@ static void make_rows(struct rows *r, size_t n)
                                .factor = r->none,
                                .shift = r->none,
                                .root = r->none};
-    r->layout = (md_device_layout){VIEWS, r->columns, KERNELS, r->kernel, 1};
+    r->layout = (md_device_layout){VIEWS, r->columns, KERNELS, r->kernel, md_parallel_for, 1};
 }
 
 /* ---- scores ---- */

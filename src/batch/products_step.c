@@ -32,8 +32,9 @@ enum {
     V_BYTES = 1 << 28 /* of U and of V, at most */
 };
 
-static const double RIDGE = 1e-10;     /* of the mean diagonal */
-static const double SMALL_REST = 0.05; /* of D, where nothing else is worth a step */
+static const double VALUES_OF_A_THREAD = 3e4; /* of U: fewer are not worth waking one for */
+static const double RIDGE = 1e-10;            /* of the mean diagonal */
+static const double SMALL_REST = 0.05;        /* of D, where nothing else is worth a step */
 static const double LEAST_BASE = 1e-6; /* of the mean diagonal of H, in the choice of pivots */
 
 struct step {
@@ -116,7 +117,9 @@ static medley_status take_pivot(struct step *step, size_t pivot)
     MEDLEY_TRY(md_mixture_column(s->mixture, pivot, row, step->error));
     for (size_t l = 0; l < step->rank; l++)
         step->small[l] = step->U[l * n + pivot];
-    md_parallel_for(s->threads, PIECES, eliminate_piece, step);
+    const size_t threads =
+        md_threads_for(s->threads, (double)step->rank * (double)n, VALUES_OF_A_THREAD);
+    md_parallel_for(threads, PIECES, eliminate_piece, step);
     for (size_t i = 0; i < n; i++)
         step->diagonal[i] = fmax(0, step->diagonal[i] - row[i] * row[i]);
     step->diagonal[pivot] = 0;

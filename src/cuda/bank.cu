@@ -3,7 +3,6 @@
  * has changed will change again, so its values are kept when they are first computed, for as long
  * as memory goes. Whether they are kept or computed anew, they are the same bits. */
 #include "cuda/bank.h"
-#include <pthread.h>
 
 static const size_t ROUNDED = 8; /* values: a thread reads eight of them at a time */
 #ifndef CARD_SLAB                /* tests have small ones */
@@ -134,7 +133,7 @@ struct staged_rows {
 };
 
 /* Arrays that are on their way: what is staged goes to `to` when there is no room for more. */
-enum { PIECES = 1024, MOST_THREADS = 8 };
+enum { PIECES = 1024 };
 struct staging {
     card_room *room;
     const card_bank *bank;
@@ -159,40 +158,9 @@ static void copy_rows(const staged_rows *piece)
     }
 }
 
-/* A share of the pieces. */
-struct copying {
-    const staging *s;
-    size_t first, step;
-    pthread_t thread;
-    bool runs;
-};
-
-static void *copy_share(void *context)
+static void copy_piece(void *context, size_t i, size_t /*thread*/)
 {
-    const copying *share = (const copying *)context;
-    for (size_t i = share->first; i < share->s->pieces; i += share->step)
-        copy_rows(&share->s->piece[i]);
-    return NULL;
-}
-
-/* By several threads: the processor's memory is slower than the way to the card. */
-static void copy_pieces(const staging *s)
-{
-    copying share[MOST_THREADS];
-    const size_t enough = card_least(s->bank->threads, s->used / APART + 1);
-    const size_t threads = card_least(card_least(enough, MOST_THREADS), s->pieces);
-    for (size_t t = 1; t < threads; t++) {
-        share[t] = {s, t, threads, pthread_t(), false};
-        share[t].runs = pthread_create(&share[t].thread, NULL, copy_share, &share[t]) == 0;
-    }
-    share[0] = {s, 0, threads, pthread_t(), false};
-    copy_share(&share[0]);
-    for (size_t t = 1; t < threads; t++) {
-        if (share[t].runs)
-            (void)pthread_join(share[t].thread, NULL);
-        else
-            copy_share(&share[t]);
-    }
+    copy_rows(&((const staging *)context)->piece[i]);
 }
 
 /* The next buffer, once what was sent from it has arrived. */
@@ -208,7 +176,8 @@ static bool flush(staging *s, char *message)
     const size_t used = s->used;
     if (used == 0)
         return false;
-    copy_pieces(s);
+    /* the processor's memory is slower than the way to the card */
+    s->bank->each(s->bank->threads, s->pieces, copy_piece, s);
     s->used = s->pieces = 0;
     if (card_failed(
             cudaMemcpyAsync(s->to, staged(s), used * sizeof(float), cudaMemcpyHostToDevice, stream),
@@ -270,6 +239,27 @@ static bool put_arrays(staging *s, float *const *to, const float *const *from, s
         if (to[i] != NULL && put_array(s, to[i], from[i], 1, rows, rows, message))
             return true;
     return false;
+}
+
+struct copying {
+    char *to;
+    const char *from;
+    size_t bytes;
+};
+
+enum { COPIED = 1 << 18 }; /* bytes that one thread takes at a time */
+
+static void copy_some(void *context, size_t i, size_t /*thread*/)
+{
+    const copying *c = (const copying *)context;
+    const size_t first = i * COPIED;
+    memcpy(c->to + first, c->from + first, card_least(c->bytes - first, COPIED));
+}
+
+void card_copy(const card_bank *bank, void *to, const void *from, size_t bytes)
+{
+    copying c = {(char *)to, (const char *)from, bytes};
+    bank->each(bank->threads, card_pieces(bytes, COPIED), copy_some, &c);
 }
 
 bool card_room_fill(card_room *room, const card_bank *bank, const md_device_rows *rows,
@@ -344,6 +334,7 @@ static card_bank *new_bank(card *on, const md_device_layout *layout, const md_de
     bank->views = (unsigned)layout->views;
     bank->kernels = (unsigned)layout->kernels;
     bank->rows = rows->rows;
+    bank->each = layout->each;
     bank->threads = layout->threads;
     bank->is_unit = rows->is_unit;
     bank->plain_roots = are_plain(rows->root, layout->kernels, rows->rows);

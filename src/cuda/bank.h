@@ -44,7 +44,8 @@ struct card_bank {
     bool precise, is_unit;
     bool plain_roots; /* 0 or 1 */
     unsigned views, kernels, groups;
-    size_t threads; /* of the processor, to copy rows */
+    void (*each)(size_t, size_t, void (*)(void *, size_t, size_t), void *);
+    size_t threads; /* of the processor, to copy */
     size_t rows;
     size_t stride;     /* values from kernel to kernel of a kept row: rows, rounded up */
     unsigned *columns; /* [views] of the rows as they come */
@@ -77,6 +78,9 @@ static inline size_t card_scratch_bytes(const card_bank *bank)
 {
     return bank->kernels * bank->stride * sizeof(float);
 }
+
+/* A copy of many bytes in the processor's memory, by several threads. */
+void card_copy(const card_bank *bank, void *to, const void *from, size_t bytes);
 
 /* Room for so many rows like those of the bank. */
 bool card_room_make(card_room *room, card_bank *bank, card_pool *pool, size_t rows, char *message);

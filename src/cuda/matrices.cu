@@ -7,9 +7,9 @@
 #include "cuda/bank.h"
 
 enum { THREADS = 256, WARP = 32, WARPS = THREADS / WARP, ROWS = 4 };
-enum { SLOTS = 8 }; /* parts of products that are on their way back at a time */
-#ifndef CARD_SLOT   /* tests have less */
-#define CARD_SLOT ((size_t)1 << 21)
+enum { SLOTS = 16 }; /* parts of products that are on their way back at a time */
+#ifndef CARD_SLOT    /* tests have less */
+#define CARD_SLOT ((size_t)1 << 20)
 #endif
 enum { SUMMED = 256 }; /* kernels whose weights are at hand at a time */
 enum { PARTS = 32 };   /* of a kernel's rows, whose squares are added up by themselves */
@@ -148,7 +148,7 @@ static bool get(const card_matrices *m, void *to, const void *from, size_t bytes
                         "copying results from it", message) ||
             wait(m, message))
             return true;
-        memcpy((char *)to + done, m->results, some);
+        card_copy(m->bank, (char *)to + done, m->results, some);
     }
     return false;
 }
@@ -205,8 +205,8 @@ static bool end_part(const way_back *w, size_t part, char *message)
     const card_matrices *m = w->m;
     if (card_failed(cudaEventSynchronize(m->arrived[part % SLOTS]), "waiting for it", message))
         return true;
-    memcpy(w->y + part * w->each * m->n, m->results + part % SLOTS * m->slot,
-           bytes_of_part(w, part));
+    card_copy(m->bank, w->y + part * w->each * m->n, m->results + part % SLOTS * m->slot,
+              bytes_of_part(w, part));
     return false;
 }
 

@@ -52,7 +52,9 @@ typedef struct md_device_layout {
     const size_t *columns; /* [views] */
     size_t kernels;
     const md_device_kernel *kernel; /* [kernels] */
-    size_t threads;                 /* of the processor, that may help to copy rows */
+    /* The processor's threads, for copies: body(context, item, thread) for all items. */
+    void (*each)(size_t threads, size_t items, void (*body)(void *, size_t, size_t), void *context);
+    size_t threads;
 } md_device_layout;
 
 /* Rows as the kernels see them. A value is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gram/card.h"
 
+#include "base/parallel.h"
 #include "gram/gram_internal.h"
 
 enum { MOST_KERNELS = 65535 };               /* blocks of threads side by side */
@@ -280,6 +281,7 @@ medley_status md_card_create(md_card **result, const md_device *device, const md
                                      .columns = card->columns,
                                      .kernels = card->kernels,
                                      .kernel = kernels,
+                                     .each = md_parallel_for,
                                      .threads = md_max(wish->bank->threads, 1)};
     MEDLEY_TRY(md_device_bank_create(&card->rows, device, &layout, &description.rows,
                                      wish->precise || wish->diagonal == NULL, error));
