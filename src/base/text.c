@@ -28,8 +28,11 @@ static bool reserve(md_text *text, size_t more)
 
 void md_text_expect(md_text *text, size_t more)
 {
-    if (reserve(text, more))
-        md_expect_large(text->data + text->length, text->capacity - text->length);
+    size_t needed;
+    if (text->failed || __builtin_add_overflow(text->length, more, &needed) ||
+        md_reserve((void **)&text->data, &text->capacity, needed, 1) != 0)
+        return;
+    md_expect_large(text->data + text->length, text->capacity - text->length);
 }
 
 void md_text_add(md_text *text, const char *bytes, size_t length)

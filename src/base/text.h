@@ -15,7 +15,8 @@ typedef struct md_text {
 } md_text;
 
 void md_text_clear(md_text *text); /* releases the memory */
-/* Room for so many more bytes, which are about to come: it need not grow and move then. */
+/* Room for so many more bytes, which are about to come, if it is to be had: the text need not grow
+ * and move then. */
 void md_text_expect(md_text *text, size_t more);
 void md_text_add(md_text *text, const char *bytes, size_t length);
 void md_text_addf(md_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -467,18 +467,25 @@ static const md_block_class kernel_block_class = {
     .free = free_block,
 };
 
-/* Whole vectors. */
+/* A vector for each label; all of it but at the end of a window. */
 MD_VECTOR_VOID(add_side_by_side,
                (float *restrict sum, float scale, const float *restrict column, size_t stride,
-                const bool *touched, size_t labels),
-               (sum, scale, column, stride, touched, labels))
+                const bool *touched, size_t labels, size_t count),
+               (sum, scale, column, stride, touched, labels, count))
 {
     for (size_t l = 0; l < labels; l++) {
+        float *to = sum + l * MD_SIDE_BY_SIDE;
+        const float *from = column + l * stride;
         if (!touched[l])
             continue;
+        if (count < MD_SIDE_BY_SIDE) {
+            for (size_t i = 0; i < count; i++)
+                to[i] += scale * from[i];
+            continue;
+        }
 #pragma omp simd
         for (size_t i = 0; i < MD_SIDE_BY_SIDE; i++)
-            sum[l * MD_SIDE_BY_SIDE + i] += scale * column[l * stride + i];
+            to[i] += scale * from[i];
     }
 }
 
@@ -490,13 +497,7 @@ void md_kernel_block_score_open(const md_block *block, size_t first, size_t coun
     if (scale == 0)
         return;
     const float *column = md_deferred_open_scores(k->deferred, k->m, first, &stride);
-    if (count == MD_SIDE_BY_SIDE) {
-        add_side_by_side(sum, scale, column, stride, k->touched, block->labels);
-        return;
-    }
-    for (size_t l = 0; l < block->labels; l++)
-        for (size_t i = 0; k->touched[l] && i < count; i++)
-            sum[l * MD_SIDE_BY_SIDE + i] += scale * column[l * stride + i];
+    add_side_by_side(sum, scale, column, stride, k->touched, block->labels, count);
 }
 
 bool md_kernel_block_is_deferred(const md_block *block)

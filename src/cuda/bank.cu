@@ -163,12 +163,12 @@ static void copy_piece(void *context, size_t i, size_t /*thread*/)
     copy_rows(&((const staging *)context)->piece[i]);
 }
 
-/* The next buffer, once what was sent from it has arrived. */
 static float *staged(const staging *s)
 {
     return s->room->staged[s->room->turn];
 }
 
+/* Then the next buffer, once what was sent from it has arrived. */
 static bool flush(staging *s, char *message)
 {
     card_room *room = s->room;
@@ -189,7 +189,7 @@ static bool flush(staging *s, char *message)
     return card_failed(cudaEventSynchronize(room->was_sent[room->turn]), "waiting for it", message);
 }
 
-/* Wide rows, and those that need no padding, go by themselves. */
+/* Large arrays that need no padding go by themselves, and rows that are too wide to be staged. */
 static bool put_directly(staging *s, float *to, const float *from, size_t rows, size_t width,
                          size_t padded, char *message)
 {

@@ -154,8 +154,9 @@ static bool pin(void *context, void *memory, size_t bytes)
 
 static void unpin(void *context, void *memory)
 {
-    (void)context;
-    (void)cudaHostUnregister(memory);
+    const card *on = (const card *)context;
+    if (cudaSetDevice(on->number) != cudaSuccess || cudaHostUnregister(memory) != cudaSuccess)
+        (void)cudaGetLastError();
 }
 
 /* Is there such a card, and can it be used? Its name then. */

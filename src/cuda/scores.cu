@@ -70,17 +70,18 @@ static int read_scores(void *context, size_t slot, float *out, char *message)
     return card_failed(cudaStreamSynchronize(stream), "waiting for it", message);
 }
 
+/* What is copied may be pinned, and change as soon as this returns. */
 static int write_scores(void *context, size_t slot, const float *in, char *message)
 {
     card_scores *s = (card_scores *)context;
     const size_t width = s->bank->rows * sizeof(float);
+    cudaStream_t stream = s->bank->on->stream;
     return width > 0 && s->labels > 0 &&
            (card_scores_turn(s, message) || card_settle(s, message) ||
             card_failed(cudaMemcpy2DAsync(scores_of(s, slot), s->bank->stride * sizeof(float), in,
-                                          width, width, s->labels, cudaMemcpyHostToDevice,
-                                          s->bank->on->stream),
+                                          width, width, s->labels, cudaMemcpyHostToDevice, stream),
                         "copying scores to it", message) ||
-            card_wait_for_reading(s->bank->on, message));
+            card_failed(cudaStreamSynchronize(stream), "copying scores to it", message));
 }
 
 static __global__ void scale_scores(float *scores, size_t count, float factor)

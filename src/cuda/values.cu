@@ -4,8 +4,8 @@
  * of that quantity of what it has there. So sums of products never cross memory, and values once.
  *
  * Flops and bytes of c left rows, n right ones, f kernels of a view of d columns: 2 c n d and c n f
- * maps; reads 4 d n (c / 64 + 1) and 4 d c n / 128, mostly from caches, and writes 2 c n f (half
- * precision). */
+ * maps; reads 4 d n (c / 64 + 1), c / 32 where there are few, and 4 d c n / 128, mostly from
+ * caches, and writes 2 c n f (half precision). */
 #include "cuda/tile_sums.h"
 
 /* ---- values ---- */
@@ -214,7 +214,6 @@ static __device__ __forceinline__ void add_four(const tile_job &job, unsigned m,
     const card_square &square = job.square;
     const float weight = square.weight[m];
     const size_t at = ((size_t)square.slot_of[m] * square.most + i) * square.most + j;
-    float *out = square.values + at;
     round_four(four, (const T *)NULL);
 #pragma unroll
     for (int c = 0; c < 4; c++) /* the same for both orders of the rows */
@@ -223,6 +222,7 @@ static __device__ __forceinline__ void add_four(const tile_job &job, unsigned m,
         store_four(square.halves + at, four);
         return;
     }
+    float *out = square.values + at;
 #pragma unroll
     for (int c = 0; c < 4; c++)
         if (j + c < job.right.rows)

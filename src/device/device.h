@@ -52,7 +52,8 @@ typedef struct md_device_layout {
     const size_t *columns; /* [views] */
     size_t kernels;
     const md_device_kernel *kernel; /* [kernels] */
-    /* The processor's threads, for copies: body(context, item, thread) for all items. */
+    /* The processor's threads, for copies: body(context, item, thread) for all items. For as long
+     * as the bank is there. */
     void (*each)(size_t threads, size_t items, void (*body)(void *, size_t, size_t), void *context);
     size_t threads;
 } md_device_layout;

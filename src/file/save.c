@@ -210,7 +210,11 @@ static size_t expected_bytes(const medley_model *model)
     for (size_t b = 0; b < model->body_count; b++)
         words +=
             model->bodies[b].rows * model->outputs * (model->bodies[b].float64 != NULL ? 2 : 1);
-    words += prepared->rows * (2 * model->bank.view_count + model->bank.count); /* their norms */
+    for (size_t v = 0; v < model->bank.view_count; v++)
+        for (int lift = 0; lift < 2; lift++)
+            words += (lift ? prepared->lift : prepared->norm2)[v] != NULL ? prepared->rows : 0;
+    for (size_t m = 0; m < model->bank.count; m++)
+        words += prepared->inverse_root[m] != NULL ? prepared->rows : 0;
     return words * sizeof(float);
 }
 

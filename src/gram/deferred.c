@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of deferred scores: slots, open rows, entries. What is flushed and how:
- * deferred_flush.c.
- */
+/* The life of deferred scores: slots and open rows. Changes of these: deferred_entries.c; what is
+ * flushed and how: deferred_flush.c. */
 #include "gram/deferred_internal.h"
 
 /* Open rows and changes that are flushed together: enough for products at full speed, few
@@ -148,9 +147,6 @@ medley_status md_deferred_attach(md_deferred *deferred, size_t m, float *score, 
     MEDLEY_TRY(md_pool_new(&made.pool, &made.is_known, most, sizeof(bool), error));
     made.score = score;
     *slot = md_take(&made);
-    if (deferred->card != NULL)
-        slot->is_pinned =
-            md_device_pin(deferred->card, score, labels * deferred->n * sizeof *score);
     return MEDLEY_OK;
 }
 
@@ -162,12 +158,6 @@ void md_deferred_detach(md_deferred *deferred, size_t m)
 }
 
 /* ---- open rows ---- */
-
-/* Slots may be changed side by side. */
-static void note_change(md_deferred *deferred)
-{
-    atomic_store_explicit(&deferred->has_changed, true, memory_order_relaxed);
-}
 
 size_t md_deferred_open_most(const md_deferred *deferred)
 {
@@ -219,7 +209,7 @@ static void drop_open_rows(md_deferred *deferred)
     for (size_t s = 0; s < deferred->open_count; s++)
         deferred->position[deferred->open_row[s]] = 0;
     deferred->open_count = deferred->first_needed = deferred->visited = 0;
-    note_change(deferred);
+    md_deferred_note_change(deferred);
 }
 
 /* What is due must be entered anew for all rows that are opened. Flushing it ends that, and takes
@@ -392,12 +382,9 @@ medley_status md_deferred_close(md_deferred *deferred, medley_error *error)
 
 /* ---- entries ---- */
 
-bool md_deferred_has_changed(md_deferred *deferred)
+size_t md_deferred_version(const md_deferred *deferred)
 {
-    const bool changed = atomic_load_explicit(&deferred->has_changed, memory_order_relaxed);
-    if (changed)
-        atomic_store_explicit(&deferred->has_changed, false, memory_order_relaxed);
-    return changed;
+    return atomic_load_explicit(&deferred->version, memory_order_relaxed);
 }
 
 const float *md_deferred_open_scores(const md_deferred *deferred, size_t m, size_t place,
@@ -415,90 +402,11 @@ const float *md_deferred_scores(const md_deferred *deferred, size_t m, size_t ro
     return place != SIZE_MAX ? slot->open_score + place : slot->score + row;
 }
 
-/* Where the values of an open row with those from `next` on are: one of the two. */
-typedef struct values_of_row {
-    const float *values;
-    const uint16_t *halves;
-} values_of_row;
-
-static values_of_row find_values(const md_deferred *deferred, const md_slot *slot, size_t position,
-                                 size_t next)
-{
-    const size_t at = position * deferred->open_most + next;
-    if (slot->card_halves != NULL)
-        return (values_of_row){.halves = slot->card_halves + at};
-    const float *values = deferred->card != NULL ? slot->card_values : slot->values;
-    return (values_of_row){.values = values + at};
-}
-
-/* Of one or two labels, so that values are read once. */
-static void add_values(const md_deferred *deferred, const md_slot *slot, values_of_row of,
-                       const md_label_change *changes, bool two)
-{
-    const size_t next = deferred->first_needed;
-    const size_t rows = deferred->open_count - next;
-    float *scores = slot->open_score + next;
-    float *first = scores + changes[0].label * deferred->open_most;
-    float *second = two ? scores + changes[1].label * deferred->open_most : NULL;
-    if (of.halves != NULL && two)
-        md_add_two_half_multiples(first, changes[0].change, second, changes[1].change, of.halves,
-                                  rows);
-    else if (of.halves != NULL)
-        md_add_half_multiple(first, changes[0].change, of.halves, rows);
-    else if (two)
-        md_add_two_multiples(first, changes[0].change, second, changes[1].change, of.values, rows);
-    else
-        md_add_multiple(first, changes[0].change, of.values, rows);
-}
-
-void md_deferred_add(md_deferred *deferred, size_t m, size_t row, const md_label_change *changes,
-                     size_t count)
-{
-    md_slot *slot = md_deferred_slot(deferred, m);
-    const size_t position = md_deferred_place(deferred, row);
-    slot->live = true;
-    if (!slot->is_known[position])
-        md_deferred_learn_row(deferred, m, position);
-    for (size_t c = 0; c < count; c++)
-        slot->entered[changes[c].label * deferred->open_most + position] += changes[c].change;
-    atomic_store_explicit(&deferred->changed[position], true, memory_order_relaxed);
-    note_change(deferred);
-    const values_of_row of = find_values(deferred, slot, position, deferred->first_needed);
-    for (size_t c = 0; c < count; c += 2)
-        add_values(deferred, slot, of, changes + c, c + 1 < count);
-}
-
-void md_deferred_prefetch(const md_deferred *deferred, size_t m, size_t row)
-{
-    enum { LINE = 64, LINES = 6 }; /* the processor sees by itself what comes then */
-    const md_slot *slot = md_deferred_slot(deferred, m);
-    const size_t place = md_deferred_place(deferred, row);
-    const size_t next = deferred->first_needed;
-    if (place == SIZE_MAX || deferred->card == NULL) /* the processor's own are few, and near */
-        return;
-    const values_of_row of = find_values(deferred, slot, place, next);
-    const size_t size = of.halves != NULL ? sizeof *of.halves : sizeof *of.values;
-    const char *start = of.halves != NULL ? (const char *)of.halves : (const char *)of.values;
-    const size_t bytes = (deferred->open_count - next) * size;
-    for (size_t at = 0; at < LINES * LINE && at < bytes; at += LINE)
-        __builtin_prefetch(start + at);
-}
-
-float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_t other)
-{
-    const md_slot *slot = md_deferred_slot(deferred, m);
-    const size_t position = deferred->position[row] - 1;
-    if (!slot->is_known[position])
-        md_deferred_learn_row(deferred, m, position);
-    const values_of_row of = find_values(deferred, slot, position, deferred->position[other] - 1);
-    return of.halves != NULL ? md_half_value(*of.halves) : *of.values;
-}
-
 void md_deferred_forget_label(md_deferred *deferred, size_t m, size_t label)
 {
     md_slot *slot = md_deferred_slot(deferred, m);
     const size_t most = deferred->open_most;
-    note_change(deferred);
+    md_deferred_note_change(deferred);
     memset(slot->open_score + label * most, 0, most * sizeof(float));
     memset(slot->entered + label * most, 0, most * sizeof(float));
     memset(slot->due + label * deferred->due_most, 0, deferred->due_most * sizeof(float));
@@ -520,7 +428,7 @@ void md_deferred_forget(md_deferred *deferred, size_t m)
 void md_deferred_rescale(md_deferred *deferred, size_t m, float factor)
 {
     md_slot *slot = md_deferred_slot(deferred, m);
-    note_change(deferred);
+    md_deferred_note_change(deferred);
     for (size_t i = 0; i < deferred->labels * deferred->open_most; i++) {
         slot->open_score[i] *= factor;
         slot->entered[i] *= factor;

@@ -62,11 +62,13 @@ medley_status md_deferred_close(md_deferred *deferred, medley_error *error);
  * visited may be stale. */
 const float *md_deferred_scores(const md_deferred *deferred, size_t m, size_t row, size_t *stride);
 
-/* A[label][row] += change; the row is open. Slots may be changed side by side. */
 typedef struct md_label_change {
     size_t label;
     float change;
 } md_label_change;
+
+/* A[label][row] += change for each of the changes, whose labels are different; the row is open.
+ * Slots may be changed side by side. */
 void md_deferred_add(md_deferred *deferred, size_t m, size_t row, const md_label_change *changes,
                      size_t count);
 
@@ -81,9 +83,8 @@ size_t md_deferred_place(const md_deferred *deferred, size_t row);
 const float *md_deferred_open_scores(const md_deferred *deferred, size_t m, size_t place,
                                      size_t *stride);
 
-/* Has anything been done to scores of open rows, or to which rows are open, since this was last
- * asked? */
-bool md_deferred_has_changed(md_deferred *deferred);
+/* Another number whenever something was done to scores of open rows, or to which rows are open. */
+size_t md_deferred_version(const md_deferred *deferred);
 
 /* K(row, other), both open. */
 float md_deferred_entry(const md_deferred *deferred, size_t m, size_t row, size_t other);

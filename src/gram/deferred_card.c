@@ -98,6 +98,18 @@ medley_status md_deferred_card_open(md_deferred *deferred, medley_error *error)
     return MEDLEY_OK;
 }
 
+/* Scores that are read once are read again, after each epoch. Small arrays share pages with others,
+ * and are not worth it. */
+static void pin(const md_deferred *deferred, md_slot *slot)
+{
+    enum { LEAST = 1 << 18 };
+    const size_t bytes = deferred->labels * deferred->n * sizeof *slot->score;
+    if (slot->was_read || bytes < LEAST)
+        return;
+    slot->was_read = true;
+    slot->is_pinned = md_device_pin(deferred->card, slot->score, bytes);
+}
+
 medley_status md_deferred_card_read(md_deferred *deferred, medley_error *error)
 {
     MEDLEY_TRY(write_stale(deferred, error));
@@ -105,6 +117,7 @@ medley_status md_deferred_card_read(md_deferred *deferred, medley_error *error)
         md_slot *slot = &deferred->slots[m];
         if (!is_attached(deferred, m) || !slot->is_unread)
             continue;
+        pin(deferred, slot);
         MEDLEY_TRY(md_device_read(deferred->card, card_slot(deferred, m), slot->score, error));
         slot->is_unread = false;
     }

@@ -26,7 +26,8 @@ typedef struct md_slot {
     const float *card_values; /* [open_most][open_most] where the card has put them; or NULL and */
     const uint16_t *card_halves; /* the same in half precision */
     bool is_unread;              /* it has scores that are not here */
-    bool is_pinned;              /* score */
+    bool was_read;               /* it has been asked whether score can be pinned: */
+    bool is_pinned;
 } md_slot;
 
 /* Kernel rows that are kept. */
@@ -76,7 +77,7 @@ struct md_deferred {
     size_t *position;      /* [n] position + 1 of an open row */
     atomic_bool *changed;  /* [open_most] some slot has an entry */
     size_t *changed_place; /* [open_most] scratch: those that have */
-    atomic_bool has_changed; /* md_deferred_has_changed */
+    atomic_size_t version; /* md_deferred_version */
 
     size_t due_most, due_count;
     size_t *due_row; /* [due_most] may have a row more than once */
@@ -118,6 +119,14 @@ struct md_deferred {
 static inline md_slot *md_deferred_slot(const md_deferred *deferred, size_t m)
 {
     return &deferred->slots[deferred->gram->mix ? 0 : m];
+}
+
+/* Slots may be changed side by side: of two that count at once one may be lost, and it is another
+ * number all the same. */
+static inline void md_deferred_note_change(md_deferred *deferred)
+{
+    const size_t version = atomic_load_explicit(&deferred->version, memory_order_relaxed);
+    atomic_store_explicit(&deferred->version, version + 1, memory_order_relaxed);
 }
 
 /* ---- deferred_pass.c ---- */

@@ -12,7 +12,7 @@ void md_add_two(double *f, double p, const double *x, double q, const double *y,
 
 void md_add_multiple(float *y, float alpha, const float *x, size_t count); /* y += alpha x */
 void md_add_two_multiples(float *y, float alpha, float *z, float beta, const float *x,
-                          size_t count); /* y += alpha x, z += beta x */
+                          size_t count); /* y += alpha x, z += beta x; y and z do not overlap */
 
 /* The same with x in half precision (binary16). */
 void md_add_half_multiple(float *y, float alpha, const uint16_t *x, size_t count);
@@ -25,8 +25,10 @@ void md_add_two_half_multiples(float *y, float alpha, float *z, float beta, cons
 static inline float md_half_value(uint16_t half)
 {
     const uint32_t rest = half & 0x7fff;
-    const uint32_t is_tiny = (uint32_t)((int32_t)(rest - 0x400) >> 31); /* all ones, or 0 */
-    const uint32_t with_one = (rest << 13) + (112u << 23) + (is_tiny & (1u << 23));
+    const uint32_t is_tiny = 0U - ((rest - 0x400U) >> 31); /* all ones, or 0 */
+    const uint32_t is_beyond = 0U - ((0x7bffU - rest) >> 31);
+    const uint32_t with_one =
+        (rest << 13) + (112u << 23) + (is_tiny & (1u << 23)) + (is_beyond & (112u << 23));
     const uint32_t one = is_tiny & (113u << 23);
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16;
     float value;

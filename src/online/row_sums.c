@@ -66,7 +66,9 @@ bool md_row_sums_score(md_row_sums *sums, const md_online_problem *problem, md_e
     const size_t labels = problem->space.shape.labels;
     if (md_deferred_place(problem->deferred, example.row) == SIZE_MAX)
         return false;
-    double factor = md_deferred_has_changed(problem->deferred) ? NAN : common_factor(sums, problem);
+    const size_t version = md_deferred_version(problem->deferred);
+    double factor = sums->version == version ? common_factor(sums, problem) : NAN;
+    sums->version = version;
     if (isnan(factor))
         sums->count = 0;
     for (size_t i = 0; i < example.length; i++) {

@@ -15,6 +15,7 @@ typedef struct md_row_sums {
     double *factor; /* [block_count] that the scores of each block were multiplied by */
     size_t first;   /* place of the first row */
     size_t count;   /* rows; 0: nothing is known */
+    size_t version; /* of the deferred scores */
 } md_row_sums;
 
 /* NULL: these are not for the problem. In the pool. */

@@ -241,7 +241,6 @@ static inline void close_deferred(deferred_case *c)
         shadow *s = &c->shadows[m];
         if (s->attached && m % 2 == 0) /* the others are left to the deferred scores */
             detach(c, m);
-        free(s->score);
         free(s->replaced);
         free(s->a);
         free(s->mass);
@@ -249,6 +248,8 @@ static inline void close_deferred(deferred_case *c)
         free(c->length[m]);
     }
     md_deferred_free(c->deferred);
+    for (size_t m = 0; m < ACCOUNTS_MOST; m++)
+        free(c->shadows[m].score);
     md_gram_free(c->gram);
     md_prepared_clear(&c->prepared);
     md_bank_clear(&c->bank);

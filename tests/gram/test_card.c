@@ -119,6 +119,24 @@ static void what_is_expected_need_not_come(void **state)
     }
 }
 
+/* Large arrays of scores are pinned when they are first read, and let go with their slots. */
+static void scores_of_many_labels_are_read_again_and_again(void **state)
+{
+    MD_OWNED(md_device_close) md_device *device = open_card(state);
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        deferred_kind kind = plain_kind(device, 70, seed);
+        kind.labels = 1000;
+        deferred_case c;
+        open_deferred(&c, &kind);
+        for (size_t t = 0; t < 3; t++) {
+            open_window(&c, 9);
+            change_window(&c);
+            close_and_check(&c);
+        }
+        close_deferred(&c);
+    }
+}
+
 /* A run that goes on from a file fills scores; the card gets them before they are needed. */
 static void scores_that_their_owner_fills_are_taken_over(void **state)
 {
@@ -368,6 +386,7 @@ int main(void)
         ON_EVERY_CARD(scores_that_their_owner_fills_are_taken_over),
         ON_EVERY_CARD(many_rows_are_replaced_together),
         ON_EVERY_CARD(values_of_a_row_are_computed_once),
+        ON_EVERY_CARD(scores_of_many_labels_are_read_again_and_again),
         cmocka_unit_test(kernels_from_outside_stay_outside),
         ON_EVERY_CARD(scores_of_one_bank_do_not_disturb_each_other),
         ON_EVERY_CARD(scores_are_scaled_by_several_threads),

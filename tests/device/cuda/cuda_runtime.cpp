@@ -274,16 +274,19 @@ cudaError_t cudaMallocHost(void **place, size_t bytes)
     return *place != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
-/* Other memory stays as it is: copies to it are no sooner done. */
+/* Copies from and to such memory are as late as those of what was allocated so. */
 cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags)
 {
     FALLIBLE(void) flags;
-    return memory != NULL && bytes > 0 ? cudaSuccess : cudaErrorInvalidValue;
+    if (memory == NULL || bytes == 0 || !pinned.insert({(char *)memory, bytes}).second)
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
 }
 
 cudaError_t cudaHostUnregister(void *memory)
 {
-    return memory != NULL ? cudaSuccess : cudaErrorInvalidValue;
+    const turn own_turn(one_at_a_time);
+    return pinned.erase((char *)memory) == 1 ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaFreeHost(void *place)
