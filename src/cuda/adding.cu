@@ -85,7 +85,7 @@ static __global__ void __launch_bounds__(WIDTH) add_rows(const adding a)
     __shared__ float change[DOWN][LABELS];
     __shared__ const void *place[DOWN];
     const size_t column = ((size_t)blockIdx.x * WIDTH + threadIdx.x) * FOUR;
-    const bool is_there = column < a.stride;
+    const bool is_there = column < (a.column != NULL ? a.columns : a.stride);
     const unsigned first_label = blockIdx.z * LABELS;
     for (unsigned k = a.slot_start[blockIdx.y]; k < a.slot_start[blockIdx.y + 1]; k++) {
         const unsigned m = a.slot_kernel[k];

@@ -132,6 +132,13 @@ static bool make_event(cudaEvent_t *event, char *message)
                        message);
 }
 
+/* Of fewer rows than there may be, copies take along what is behind them. */
+static bool clear(const card_scores *s, void *memory, size_t bytes, char *message)
+{
+    return card_failed(cudaMemsetAsync(memory, 0, bytes, s->bank->on->stream), "clearing values",
+                       message);
+}
+
 bool card_open_make(card_scores *s, char *message)
 {
     const size_t most = s->most_open;
@@ -143,10 +150,11 @@ bool card_open_make(card_scores *s, char *message)
             card_pin(&s->pool, &open->sent_index, most, message) ||
             card_allocate_bytes(&s->pool, &open->values, bytes_of_values(s), message) ||
             card_allocate_pinned(&s->pool, &open->sent_values, bytes_of_values(s), message) ||
-            make_event(&open->done, message))
+            clear(s, open->values, bytes_of_values(s), message) || make_event(&open->done, message))
             return true;
     return card_pin(&s->pool, &s->open_scores, lines * most, message) ||
            card_allocate(&s->pool, &s->entered_scores, lines * most, message) ||
            card_allocate(&s->pool, &s->entered_values, CARD_ENTERED * bytes, message) ||
+           clear(s, s->entered_scores, lines * most * sizeof(float), message) ||
            put_places(s, bytes, message) || make_event(&s->opened, message);
 }
