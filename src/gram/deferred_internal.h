@@ -21,13 +21,14 @@ typedef struct md_slot {
     float gain;            /* of replaced */
 
     /* on a card: */
-    bool is_filled;           /* it has scores other than 0 */
-    bool is_stale;            /* it lacks scores that the owner has filled */
-    const float *card_values; /* [open_most][open_most] where the card has put them; or NULL and */
-    const uint16_t *card_halves; /* the same in half precision */
-    bool is_unread;              /* it has scores that are not here */
-    bool was_read;               /* it has been asked whether score can be pinned: */
+    bool is_filled; /* it has scores other than 0 */
+    bool is_stale;  /* it lacks scores that the owner has filled */
+    bool is_unread; /* it has scores that are not here */
+    bool was_read;  /* it has been asked whether score can be pinned: */
     bool is_pinned;
+    /* [open_most][open_most] values, where the card has put them: one of the two */
+    const float *card_values;
+    const uint16_t *card_halves;
 } md_slot;
 
 /* Kernel rows that are kept. */

@@ -7,7 +7,7 @@
 
 #include "gram_case.h"
 
-enum { ACCOUNTS_MOST = 16, LABELS_MOST = 17 };
+enum { ACCOUNTS_MOST = 16, LABELS_MOST = 1000 };
 
 typedef enum deferred_room { KEEPS_NONE, KEEPS_FEW, KEEPS_ALL } deferred_room;
 

@@ -17,10 +17,11 @@
 
 static deferred_kind draw_card_kind(const md_device *device, uint64_t seed)
 {
+    enum { SEVERAL_TURNS = 17 }; /* labels: a card has up to 16 in registers */
     static const size_t rows[] = {1, 2, 17, 150, 270};
     deferred_kind kind = draw_kind(seed);
     kind.rows = rows[seed % 5];
-    kind.labels = seed % 7 == 0 ? LABELS_MOST : kind.labels;
+    kind.labels = seed % 7 == 0 ? SEVERAL_TURNS : kind.labels;
     kind.device = device;
     kind.precise = seed % 2 == 0;
     return kind;
@@ -125,7 +126,7 @@ static void scores_of_many_labels_are_read_again_and_again(void **state)
     MD_OWNED(md_device_close) md_device *device = open_card(state);
     for (uint64_t seed = 1; seed <= 2; seed++) {
         deferred_kind kind = plain_kind(device, 70, seed);
-        kind.labels = 1000;
+        kind.labels = LABELS_MOST;
         deferred_case c;
         open_deferred(&c, &kind);
         for (size_t t = 0; t < 3; t++) {
