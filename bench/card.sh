@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # A card (--device cuda) beside the processors of the same machine: MNIST's 60,000 rows with 12 kernels (quarters of the
 # images x linear, cubic, Gaussian) by method obscure, with a certified gap of 5 % by frank-wolfe, the same made hard
-# (hard_images.py: more than half of the rows become support vectors), new rows, and method spicy on thousands of
+# (hard_images.py: more than half of the rows become support vectors), new rows, 200,000 rows if asked for, and method spicy on thousands of
 # Gaussians on random columns. Seconds are those of the command, from file to model; in brackets reading, kernels,
 # training. Skipped where there is no card. The operations alone are timed by bench_card.
 #
-#     bench/card.sh [mnist|certified|hard|predict|many|small ...]
+#     bench/card.sh [mnist|certified|hard|predict|large|many|small ...]
 #
 # NO_CPU=1 leaves out the runs without a card, which take minutes.
 set -euo pipefail
@@ -93,6 +93,11 @@ for what in "$@"; do
                 both "10,000 new rows" eval --model h.medley "$test"
             fi
             ;;
+        large)
+            digits "$what" || continue
+            "$python" "$here/hard_images.py" "$train" "${train/images-idx3/labels-idx1}" 200000 0.3 large 0
+            run "200,000 rows x 12" cuda train --model l.medley --method obscure "${kernels[@]}" large-images-idx3-ubyte.gz
+            ;;
         many | small)
             rows=2000 count=5000
             [ "$what" = many ] || rows=200 count=6000
@@ -101,7 +106,7 @@ for what in "$@"; do
                 --kernel 'rbf(auto)' "$what.csv"
             ;;
         *)
-            echo "unknown run $what; known: mnist certified hard predict many small" >&2
+            echo "unknown run $what; known: mnist certified hard predict large many small" >&2
             exit 2
             ;;
     esac

@@ -132,7 +132,7 @@ static bool make_event(cudaEvent_t *event, char *message)
                        message);
 }
 
-/* Of fewer rows than there may be, copies take along what is behind them. */
+/* Of fewer rows than there may be, copies take along what comes after them. */
 static bool clear(const card_scores *s, void *memory, size_t bytes, char *message)
 {
     return card_failed(cudaMemsetAsync(memory, 0, bytes, s->bank->on->stream), "clearing values",

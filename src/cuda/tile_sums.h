@@ -53,7 +53,7 @@ static __device__ __forceinline__ unsigned row_at(const card_rows &rows, unsigne
     return rows.index != NULL ? rows.index[last] : last;
 }
 
-/* Four columns of a row, or zeros behind its end. */
+/* Four columns of a row, or zeros after its end. */
 static __device__ __forceinline__ float4 four_of(const float *row, unsigned column, unsigned stride)
 {
     if (column < stride)
